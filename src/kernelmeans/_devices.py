@@ -236,7 +236,7 @@ def to_library_of(values: Any, X: Any) -> Any:
 def _named(name: str) -> Device:
     try:
         import torch
-    except ImportError:
+    except ModuleNotFoundError:
         raise ImportError(
             f"{option('device', name)} needs PyTorch, which is not installed: pip install "
             f"'kernelmeans[gpu]'; or leave {option('device', None)}, which computes with NumPy."

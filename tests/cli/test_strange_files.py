@@ -215,6 +215,27 @@ def test_whatever_fails_is_a_short_message(refused, data, monkeypatch, error, wo
     assert len(message) < 1000
 
 
+def test_a_library_without_memory_is_a_short_message(refused, data, monkeypatch):
+    def load(*args):
+        raise ImportError("_lib.so: failed to map segment from shared object", name="_lib")
+
+    monkeypatch.setattr("kernelmeans.cli.job.write_model", load)
+    message = refused("fit", data, "-k", 3, "--drop", "kind", "-o", "out", code=1)
+    assert "library cannot be loaded (_lib.so: failed to map" in message
+
+
+def test_an_archive_that_memory_left_open_is_a_lack_of_memory(refused, data, monkeypatch):
+    def close(*args):
+        try:
+            raise MemoryError("3 TB")
+        finally:
+            raise ValueError("Can't close the ZIP file")
+
+    monkeypatch.setattr("kernelmeans.cli.job.write_model", close)
+    message = refused("fit", data, "-k", 3, "--drop", "kind", "-o", "out", code=1)
+    assert "not enough memory (3 TB)" in message
+
+
 def test_developers_see_where_it_failed(run, data, monkeypatch):
     def fail(*args):
         raise RuntimeError("odd")

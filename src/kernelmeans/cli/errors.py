@@ -91,15 +91,27 @@ class FriendlyGroup(click.Group):
             raise
         except InputError as error:
             raise _BadInputError(str(error)) from error
-        except MemoryError as error:
-            raise FailedError(f"not enough memory ({error!s})") from error
+        except ImportError as error:
+            raise FailedError(
+                f"a library cannot be loaded ({bounded(str(error), 500)}): give the command more "
+                "memory, or install the library again"
+            ) from error
         except Exception as error:
+            if short := _lack_of_memory(error):
+                raise FailedError(f"not enough memory ({short!s})") from error
             if sys.flags.dev_mode:
                 raise
             raise FailedError(
                 f"unexpected {type(error).__name__}: {bounded(str(error), 500)} (This is a fault "
                 "of kernelmeans: please report it. python -X dev -m kernelmeans shows where it is.)"
             ) from error
+
+
+def _lack_of_memory(error: BaseException | None) -> MemoryError | None:
+    """The lack of memory behind an error: files may answer that they cannot be closed."""
+    while error is not None and not isinstance(error, MemoryError):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 @contextmanager

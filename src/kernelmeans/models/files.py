@@ -142,7 +142,7 @@ def _skops() -> Any:
     """The package that reads and writes model files."""
     try:
         from kernelmeans.models._skops import skops
-    except ImportError as error:
+    except ModuleNotFoundError as error:  # other ImportErrors: broken, or no memory for a library
         raise ImportError(
             f'{error.name} is needed for model files: pip install "kernelmeans[skops]"'
         ) from error

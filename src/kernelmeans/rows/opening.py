@@ -65,7 +65,7 @@ def open_rows(path: str | PathLike[str], columns: Sequence[str | int] | None = N
     if suffix == ".parquet" and not folder:
         try:
             from kernelmeans.rows.parquet import read_parquet
-        except ImportError as error:
+        except ModuleNotFoundError as error:
             raise _missing(file, "polars") from error
         return read_parquet(file, columns)
     if suffix == ".npy" and not folder:
@@ -230,7 +230,7 @@ def _read_zarr(path: Path) -> Rows:
     """Rows of a Zarr array; of a group, those of its only array, or of the one named X."""
     try:
         import zarr
-    except ImportError as error:
+    except ModuleNotFoundError as error:
         raise _missing(path, "zarr") from error
     try:
         node = zarr.open(path, mode="r")
