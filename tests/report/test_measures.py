@@ -8,7 +8,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from kernelmeans import KernelPowerKMeans
-from kernelmeans.report import measures
+from kernelmeans.report import fits, measures
 
 
 def test_margins_compare_the_own_with_the_second_centroid():
@@ -56,17 +56,17 @@ def test_points_on_a_line_or_in_one_place_are_in_the_middle(points):
     ("given", "told"), [(-1e-15, 0), (0.0, 0), (-2.5, -2.5), (0.3, 0.3), (-np.inf, None)]
 )
 def test_the_critical_power_of_clear_clusters_is_zero(given, told):
-    assert measures.critical_power(SimpleNamespace(critical_power_=given)) == told
-    assert measures.critical_power(SimpleNamespace()) is None
+    assert fits.critical_power(SimpleNamespace(critical_power_=given)) == told
+    assert fits.critical_power(SimpleNamespace()) is None
 
 
 def test_a_cost_within_rounding_is_zero():
     X, _ = make_blobs(300, centers=[[0, 0], [90, 0], [0, 90]], random_state=0)
     model = KernelPowerKMeans(3, random_state=0).fit(X)
     model.inertia_ = 1e-13  # as rounding may give it, for lack of an edge between clusters
-    assert (measures.cost(model), measures.critical_power(model)) == (0, 0)
+    assert (fits.cost(model), fits.critical_power(model)) == (0, 0)
     model = KernelPowerKMeans(3, kernel="linear", random_state=0).fit(X)
-    assert measures.cost(model) == model.inertia_ > 1
+    assert fits.cost(model) == model.inertia_ > 1
 
 
 def test_agreement_counts_the_classes_of_a_cluster():

@@ -133,8 +133,19 @@ def test_columns_of_a_table_are_told_and_those_not_used_are_marked(rng):
 
 def test_kernels_are_named_and_weighed(reports):
     found = reports("views").to_dict()
-    assert [one["name"] for one in found["kernels"]] == ["sepals", "petals", "both"]
-    assert sum(one["weight"] for one in found["kernels"]) == pytest.approx(1)
+    assert [one["name"] for one in found["fit"]["kernels"]] == ["sepals", "petals", "both"]
+    assert sum(one["weight"] for one in found["fit"]["kernels"]) == pytest.approx(1)
+
+
+def test_the_fit_is_that_of_the_model(reports):
+    fit = ClusterReport(MODEL, X).to_dict()["fit"]
+    graph = {"n_neighbors": MODEL.n_neighbors_, "density": MODEL.density_, "t": MODEL.t_}
+    assert fit["graph"] == graph | {"pieces": MODEL.n_pieces_}
+    assert (fit["cost"], fit["steps"]) == (MODEL.inertia_, MODEL.n_iter_)
+    assert (fit["kernel"], fit["approximation"]["kind"]) == ("heat", MODEL.approximation_)
+    given = reports("graph").to_dict()["fit"]["graph"]
+    assert given["n_neighbors"] is given["density"] is None
+    assert "gamma" not in fit
 
 
 def test_the_same_seed_makes_the_same_page(rng):

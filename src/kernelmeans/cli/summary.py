@@ -6,13 +6,13 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 import kernelmeans
 from kernelmeans._numbers import percent
 from kernelmeans._text import aligned, counted, shortened
 from kernelmeans.heat.separation import in_words
-from kernelmeans.report.measures import cost, critical_power
+from kernelmeans.report.fits import cost, course, kinds_held, outcome
+from kernelmeans.report.measures import scores
 from kernelmeans.tables import TableTransformer
 
 if TYPE_CHECKING:
@@ -37,12 +37,10 @@ def fit_summary(
     features = {} if job.pairwise else {"features": len(task.columns)}
     summary: dict[str, Any] = {
         **summarized(job.data, model.labels_, model._n_centroids, features),
-        "cost": cost(model),
+        **outcome(model),
         **({} if model.separation_ is None else {"separation": model.separation_.tolist()}),
         **({} if fitted.plain is None else _comparison(fitted, fitted.plain)),
-        "critical_power": critical_power(annealed),
-        "start_power": float(annealed.power_history_[0]),
-        "steps": int(annealed.n_iter_),
+        **course(annealed),
         "seconds": fitted.seconds,
         "scaled": job.scales and fitted.preparation is not None,
         **columns_taken(fitted.preparation),
@@ -51,21 +49,11 @@ def fit_summary(
             name: "inf" if isinstance(value, float) and value == math.inf else value
             for name, value in model.get_params().items()
         },
-        **(_kernel(model) if task.views is None else {"kernels": task.views.describe(model)}),
-        "approximation": {
-            "kind": model.approximation_,
-            "reason": model.approximation_reason_,
-            "left_out": model.approximation_error_,
-            "cost_bounds": model.inertia_bounds_,
-        },
+        **({} if task.views is None else {"kernels": task.views.describe(model)}),
         "files": {name: str(path) for name, path in files.items()},
     }
     if task.labels is not None:
-        summary["agreement"] = {
-            "column": job.label_column,
-            "nmi": float(normalized_mutual_info_score(task.labels, model.labels_)),
-            "ari": float(adjusted_rand_score(task.labels, model.labels_)),
-        }
+        summary["agreement"] = {"column": job.label_column, **scores(task.labels, model.labels_)}
     return summary
 
 
@@ -98,19 +86,6 @@ def _comparison(fitted: "Fitted", plain: Any) -> dict[str, Any]:
         },
         "percent_above_plain": fitted.percent_above_plain,
         "written": "plain" if fitted.model is plain else "annealed",
-    }
-
-
-def _kernel(model: Any) -> dict[str, Any]:
-    if model.n_pieces_ is None:
-        return {"gamma": model.gamma_}
-    return {
-        "graph": {
-            "n_neighbors": None if model.n_neighbors_ is None else int(model.n_neighbors_),
-            "density": float(model.density_ or 0),
-            "t": float(model.t_),
-            "pieces": int(model.n_pieces_),
-        }
     }
 
 
@@ -197,11 +172,11 @@ def _cost(summary: dict[str, Any]) -> str:
 
 def _approximation(found: dict[str, Any]) -> str:
     """The approximation of the kernel, and its error; nothing for an exact fit."""
-    kinds, reasons = (np.atleast_1d(found[name]).tolist() for name in ("kind", "reason"))
+    kinds, reasons = kinds_held(found), np.atleast_1d(found["reason"]).tolist()
     if set(kinds) <= {"exact", "explicit"}:
         return ""
     reason = reasons[0] if len(set(reasons)) == 1 else "; ".join(reasons)
-    text = f"{', '.join(dict.fromkeys(kinds))} ({reason})"
+    text = f"{', '.join(kinds)} ({reason})"
     if found["left_out"]:
         low, high = found["cost_bounds"]
         text += f"; {percent(found['left_out'], 2)} of the trace left out, exact "
@@ -234,7 +209,7 @@ def _described(kernel: dict[str, Any]) -> str:
 
 def _power(summary: dict[str, Any]) -> str:
     steps = counted(summary["steps"], "step")
-    if not math.isfinite(summary["start_power"]):
+    if summary["start_power"] is None:
         return f"{steps}, all of them hard"
     critical = summary["critical_power"]
     known = "" if critical is None else f" (critical power {critical:.3g})"

@@ -14,6 +14,7 @@ from kernelmeans._errors import InputError
 from kernelmeans._text import listed, suggestion
 from kernelmeans.estimators.checks import OF_KERNEL
 from kernelmeans.estimators.views import item_name, kernel_names, n_members
+from kernelmeans.report.fits import named_kernels
 from kernelmeans.tables.columns import matching
 
 #: Enough for a name of 50 letters for each of 20 000 columns. More would take long to parse.
@@ -78,14 +79,8 @@ class FoundViews(NamedTuple):
 
     def describe(self, model: Any) -> list[dict[str, Any]]:
         """Describe the kernels of a fitted `MultiKernelPowerKMeans`, ready for JSON."""
-        learned = model.kernel_weights_.tolist(), model.kernel_factors_.tolist()
-        return [
-            {"name": name, "kernel": kernel.name, **kernel.parameters, "columns": count}
-            | {"weight": weight, "factor": factor}
-            for name, count, kernel, weight, factor in zip(
-                model.kernel_names_, self.n_columns, model.kernels_, *learned, strict=True
-            )
-        ]
+        known = zip(named_kernels(model), model.kernels_, self.n_columns, strict=True)
+        return [{**one, **kernel.parameters, "columns": count} for one, kernel, count in known]
 
 
 class Views(NamedTuple):

@@ -40,8 +40,6 @@ MAP_ROWS, DISTANCE_ROWS = 2000, 20_000
 PAIRWISE_ROWS = 4000
 #: Typical rows of a cluster.
 TYPICAL = 3
-#: Settled parameters of a kernel.
-_SETTLED = "gamma", "n_neighbors", "density", "t", "n_pieces"
 
 Clusters = list[dict[str, Any]]
 
@@ -206,33 +204,6 @@ def add_classes(
         cluster["classes"] = [
             [name, part] for name, part in classes if round(part * cluster["rows"]) >= fewest
         ]
-    return found
-
-
-def kernels_of(model: Any, names: Sequence[str] | None) -> list[dict[str, Any]] | None:
-    """The weights of several kernels."""
-    if not hasattr(model, "kernel_weights_"):
-        return None
-    weights = model.kernel_weights_.tolist()
-    if names is not None and len(names) != len(weights):
-        raise ValueError(
-            f"kernel_names has {counted(len(names), 'name')} for {counted(len(weights), 'kernel')}."
-        )
-    settled = iter(model.kernel_.kernels)
-    kinds = [next(settled).name if factor else "constant" for factor in model.kernel_factors_]
-    called = map(str, model.kernel_names_ if names is None else names)
-    keys = ("name", "kernel", "weight")
-    return [dict(zip(keys, one, strict=True)) for one in zip(called, kinds, weights, strict=True)]
-
-
-def settings_of(model: Any) -> dict[str, Any]:
-    """The kernel and how it was held."""
-    held = dict.fromkeys(np.atleast_1d(model.approximation_).tolist())
-    found: dict[str, Any] = {"approximation": ", ".join(held)}
-    if not hasattr(model, "kernel_weights_"):
-        values = {name: getattr(model, f"{name}_", None) for name in _SETTLED}
-        found |= {name: float(value) for name, value in values.items() if value is not None}
-        found["kernel"] = model.kernel_.name
     return found
 
 

@@ -15,10 +15,8 @@ from kernelmeans.profiles.rows import NEAR_BORDER
 CELLS = 40, 28
 #: Columns of a histogram of margins, and values of a silhouette.
 MARGIN_BINS, QUANTILES = 20, 21
-#: Most steps of a trace, and most classes of a cluster.
-MOST_STEPS, MOST_CLASSES = 200, 3
-#: Critical powers nearer to 0 are 0: eigenvalues are not more accurate.
-_LEAST_POWER = 1e-6
+#: Most classes of a cluster.
+MOST_CLASSES = 3
 
 
 def certainty(distances: Array, labels: IntArray) -> list[dict[str, Any] | None]:
@@ -115,36 +113,11 @@ def cells(points: Array, labels: IntArray) -> dict[str, Any]:
     return {"cells": list(map(list, zip(*columns, strict=True))), "middles": middles}
 
 
-def critical_power(model: Any) -> float | None:
-    """The critical power of a fit; None if it has none, as of rows that do not vary."""
-    power = float(getattr(model, "critical_power_", -np.inf))
-    if not np.isfinite(power):
-        return None
-    return power if abs(power) > _LEAST_POWER else 0.0  # the power of clear clusters is 0
-
-
-def cost(model: Any) -> float:
-    """The cost of a fit, 0 within rounding."""
-    return float(_exact(model, model.inertia_))
-
-
-def _exact(model: Any, values: Any) -> Array:
-    """Costs, those within rounding 0."""
-    rounding = 2 * model._n_centroids * model.result_.rounding
-    return np.where(np.abs(values) > rounding, values, 0.0)
-
-
-def trace(model: Any) -> dict[str, Any]:
-    """Objective and power at the steps of a fit, at most `MOST_STEPS` of them."""
-    power = np.asarray(model.power_history_, dtype=float)
-    kept = np.unique(np.linspace(0, len(power) - 1, MOST_STEPS).astype(int))
+def scores(labels_true: Any, labels: IntArray) -> dict[str, float]:
+    """How much two labellings agree."""
     return {
-        "objective": _exact(model, np.asarray(model.objective_history_)[kept]).tolist(),
-        "power": [one if np.isfinite(one) else None for one in power[kept].tolist()],
-        "steps": int(model.n_iter_),
-        "critical_power": critical_power(model),
-        "cost": cost(model),
-        "restarts": len(model.result_.cost),
+        "nmi": float(normalized_mutual_info_score(labels_true, labels)),
+        "ari": float(adjusted_rand_score(labels_true, labels)),
     }
 
 
@@ -155,8 +128,7 @@ def agreement(labels_true: Any, labels: IntArray, n_clusters: int) -> dict[str, 
     counts[np.unique(labels)] = contingency_matrix(labels, codes)
     first = np.argsort(-counts, axis=1, kind="stable")[:, :MOST_CLASSES]
     return {
-        "ari": float(adjusted_rand_score(codes, labels)),
-        "nmi": float(normalized_mutual_info_score(codes, labels)),
+        **scores(codes, labels),
         "n_classes": len(distinct),
         "classes": [
             [[str(distinct[j]), float(own[j] / own.sum())] for j in some if own[j]]

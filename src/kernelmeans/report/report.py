@@ -9,7 +9,7 @@ from typing import Any
 from kernelmeans._files import write_files
 from kernelmeans.profiles.columns import FEWEST
 from kernelmeans.report import facts
-from kernelmeans.report.measures import trace
+from kernelmeans.report.fits import course, outcome, trace
 from kernelmeans.report.page import frame, page
 from kernelmeans.report.profiles import add_profiles
 from kernelmeans.report.words import verdict
@@ -122,7 +122,7 @@ class ClusterReport:
             search = model
         path = None if source is None else Path(source)
         subject = facts.Subject.of(model, X, random_state)
-        clusters = facts.clusters_of(subject, names)
+        clusters, fit = facts.clusters_of(subject, names), subject.model
         self._found: dict[str, Any] = {
             "title": title or (f"Clusters of {path.name}" if path else "Clusters"),
             "rows": len(subject.labels),
@@ -136,9 +136,7 @@ class ClusterReport:
             "silhouettes": facts.add_silhouettes(clusters, subject),
             "stability": facts.add_stability(clusters, subject, search),
             "agreement": facts.add_classes(clusters, subject, labels_true, 0 if rows else FEWEST),
-            "kernels": facts.kernels_of(subject.model, kernel_names),
-            "trace": trace(subject.model),
-            "settings": facts.settings_of(subject.model),
+            "fit": outcome(fit, kernel_names) | course(fit) | trace(fit),
             "again": facts.origin_of(subject, path, commands, program),
         }
         self.verdict = verdict(self._found)

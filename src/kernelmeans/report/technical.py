@@ -7,6 +7,7 @@ from kernelmeans._numbers import NOTHING, number, score
 from kernelmeans._text import counted
 from kernelmeans.report import svg
 from kernelmeans.report.elements import Found, by_cluster, chip, colored, remark, sampled, terms
+from kernelmeans.report.fits import kinds_held
 from kernelmeans.report.html import Html, element, joined, named, table
 from kernelmeans.report.words import percent
 
@@ -20,8 +21,7 @@ _SETTINGS = {
     "n_neighbors": "Neighbours of a row",
     "density": "Exponent of the density",
     "t": "Time of the heat",
-    "n_pieces": "Pieces of the graph",
-    "approximation": "How the kernel was held",
+    "pieces": "Pieces of the graph",
 }
 
 
@@ -111,7 +111,7 @@ def _stability(found: Found) -> Html | None:
 
 def _fit(found: Found) -> Html:
     """How the fit went."""
-    known, settings = found["trace"], found["settings"]
+    known = found["fit"]
     shaded = sum(one is None for one in known["power"])
     ends = number(known["objective"][0]), number(known["cost"])
     says = f"Objective over the steps, from {ends[0]} to {ends[1]}"
@@ -129,10 +129,13 @@ def _fit(found: Found) -> Html:
         "anneal the power. Hard steps and swap moves end the fit, in the shade; many swap moves "
         "that were tried together are one dot."
     )
-    pairs = {title: settings[name] for name, title in _SETTINGS.items() if name in settings}
+    settled = known | known.get("graph", {})
+    pairs = {title: settled.get(name) for name, title in _SETTINGS.items()}
+    pairs = {title: value for title, value in pairs.items() if value is not None}
+    pairs["How the kernel was held"] = ", ".join(kinds_held(known["approximation"]))
     pairs |= {"Restarts": known["restarts"], "Cost": known["cost"]}
     pair = element("div", *charts, class_="pair")
-    return joined([pair, note, _weights(found["kernels"]), terms(pairs)])
+    return joined([pair, note, _weights(known.get("kernels")), terms(pairs)])
 
 
 def _chart(title: str, picture: Html) -> Html:
@@ -147,7 +150,14 @@ def _weights(kernels: Sequence[Found] | None) -> Html | None:
     rows = []
     for one in heaviest:
         bar = svg.bar(f"Weight {percent(one['weight'])}", one["weight"] / most)
-        rows.append([named(one["name"]), named(one["kernel"]), percent(one["weight"]), bar])
+        rows.append(
+            [
+                named(one["name"]),
+                named(one["kernel"] if one["factor"] else "constant"),
+                percent(one["weight"]),
+                bar,
+            ]
+        )
     return table("Kernel weights", ["View", "Kernel", "Of all", "Weight"], rows, "ttng")
 
 

@@ -1,0 +1,105 @@
+"""What is told of a fit itself: the summary of a command and the report print these facts."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kernelmeans._text import counted
+from kernelmeans._typing import Array
+
+#: Most steps of a trace.
+MOST_STEPS = 200
+#: Critical powers nearer to 0 are 0: eigenvalues are not more accurate.
+_LEAST_POWER = 1e-6
+
+
+def outcome(model: Any, kernel_names: Sequence[str] | None = None) -> dict[str, Any]:
+    """The cost of a fit, its kernel or kernels, and how the kernel was held."""
+    return {
+        "cost": cost(model),
+        **_kernel(model, kernel_names),
+        "approximation": {
+            "kind": model.approximation_,
+            "reason": model.approximation_reason_,
+            "left_out": model.approximation_error_,
+            "cost_bounds": model.inertia_bounds_,
+        },
+    }
+
+
+def course(model: Any) -> dict[str, Any]:
+    """The powers and the steps of a fit; the first power is None if all steps were hard."""
+    return {
+        "critical_power": critical_power(model),
+        "start_power": _finite(model.power_history_[0]),
+        "steps": int(model.n_iter_),
+    }
+
+
+def trace(model: Any) -> dict[str, Any]:
+    """Objective and power at the steps of a fit, at most `MOST_STEPS` of them."""
+    power = model.power_history_
+    kept = np.unique(np.linspace(0, len(power) - 1, MOST_STEPS).astype(int))
+    return {
+        "objective": _exact(model, np.asarray(model.objective_history_)[kept]).tolist(),
+        "power": [_finite(power[step]) for step in kept],
+        "restarts": len(model.result_.cost),
+    }
+
+
+def kinds_held(approximation: dict[str, Any]) -> list[str]:
+    """How kernels were held, each way once."""
+    return list(dict.fromkeys(np.atleast_1d(approximation["kind"]).tolist()))
+
+
+def cost(model: Any) -> float:
+    """The cost of a fit, 0 within rounding."""
+    return float(_exact(model, model.inertia_))
+
+
+def critical_power(model: Any) -> float | None:
+    """The critical power of a fit; None if it has none, as of rows that do not vary."""
+    power = _finite(getattr(model, "critical_power_", -np.inf))
+    # The power of clear clusters is 0.
+    return power if power is None or abs(power) > _LEAST_POWER else 0.0
+
+
+def named_kernels(model: Any, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """Each of several kernels: its name, what it is, its weight and its factor."""
+    names = model.kernel_names_ if names is None else names
+    if len(names) != len(model.kernels_):
+        count = counted(len(names), "name")
+        raise ValueError(f"kernel_names has {count} for {counted(len(model.kernels_), 'kernel')}.")
+    keys = ("name", "kernel", "weight", "factor")
+    learned = model.kernel_weights_.tolist(), model.kernel_factors_.tolist()
+    kinds = [kernel.name for kernel in model.kernels_]
+    rows = zip(map(str, names), kinds, *learned, strict=True)
+    return [dict(zip(keys, row, strict=True)) for row in rows]
+
+
+def _kernel(model: Any, names: Sequence[str] | None) -> dict[str, Any]:
+    """The kernels, or one kernel and its settled parameters."""
+    if hasattr(model, "kernel_weights_"):
+        return {"kernels": named_kernels(model, names)}
+    found = {"kernel": model.kernel_.name}
+    if getattr(model, "n_pieces_", None) is None:
+        return found | {"gamma": getattr(model, "gamma_", None)}
+    graph = {
+        "n_neighbors": model.n_neighbors_,
+        "density": model.density_,
+        "t": model.t_,
+        "pieces": model.n_pieces_,
+    }
+    return found | {"graph": {name: np.asarray(one).item() for name, one in graph.items()}}
+
+
+def _finite(value: float) -> float | None:
+    """A number; None if it is infinite."""
+    return float(value) if np.isfinite(value) else None
+
+
+def _exact(model: Any, values: Any) -> Array:
+    """Costs, those within rounding 0."""
+    rounding = 2 * model._n_centroids * model.result_.rounding
+    return np.where(np.abs(values) > rounding, values, 0.0)
