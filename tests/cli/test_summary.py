@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from kernelmeans import describe
 from kernelmeans.cli.outputs import as_json
 from kernelmeans.cli.summary import as_text, percent_above, summarized
 
@@ -58,10 +59,12 @@ def test_plain_labels_are_written_where_they_cost_less():
 
 
 def test_what_the_clusters_are_comes_before_technical_lines():
-    text = as_text(summary(), clusters="\n\nCluster 0: tall")
+    described = describe([0] * 3 + [1] * 4, [[0.0]] * 3 + [[1.0]] * 4)
+    text = as_text(summary(), described)
     places = [text.index(words) for words in ("cluster sizes", "Cluster 0", "cost", "9.50 s, the")]
     assert places == sorted(places)
-    assert "tall\n\ncost" in text
+    assert text.count("in 2 clusters") == 1
+    assert "rows\n\ncost" in text
 
 
 def test_percent_above():

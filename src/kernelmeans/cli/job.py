@@ -19,9 +19,8 @@ from kernelmeans.cli.errors import NoClustersError, estimator_errors
 from kernelmeans.cli.jobs import ChooseJob, FitJob, TableJob
 from kernelmeans.cli.labels import identifiers, labels_writer
 from kernelmeans.cli.prepare import Task, prepare
-from kernelmeans.cli.profiles import Profiles, names_of_rows
 from kernelmeans.cli.progress import timed_fit
-from kernelmeans.cli.report import report_writer
+from kernelmeans.cli.report import description_of, names_of_rows, report_writer, told_columns
 from kernelmeans.cli.search import numbers_to_try, run_search, search_text
 from kernelmeans.cli.summary import as_text, columns_taken, fit_summary, percent_above
 from kernelmeans.models import Labels, Model, load_model
@@ -82,10 +81,11 @@ def run_fit(job: FitJob) -> None:
     if earlier is not None:
         _renumber(job, model, *earlier)
     row_names = names_of_rows(task, names)
-    profiles = Profiles.of(job, task, estimator, row_names)
-    if not profiles:
+    columns = told_columns(job, task)
+    description = description_of(job, task, estimator, columns, row_names)
+    if description is None:
         del files["profiles"]
-    summary = fit_summary(job, task, fitted, files) | chosen | profiles.summary()
+    summary = fit_summary(job, task, fitted, files, description) | chosen
     summary["seconds_in_all"] = time.perf_counter() - begin
     memberships = estimator.memberships_ if job.soft else None
     if job.soft and memberships is None:
@@ -98,8 +98,8 @@ def run_fit(job: FitJob) -> None:
         files["model"]: partial(write_model, model),
         files["summary"]: outputs.json_writer(summary),
     }
-    if "profiles" in files:
-        writers[files["profiles"]] = profiles.write
+    if description is not None:
+        writers[files["profiles"]] = description.columns.fill_nan(None).write_csv
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
@@ -108,9 +108,11 @@ def run_fit(job: FitJob) -> None:
     if search is not None and "scores" in files:
         writers[files["scores"]] = outputs.picture_writer(search.plot(), files["scores"])
     if "report" in files:
-        writers[files["report"]] = report_writer(job, task, fitted.pipeline, search, row_names)
+        writers[files["report"]] = report_writer(
+            job, task, fitted.pipeline, search, columns, row_names
+        )
     outputs.write_all(writers)
-    job.report(summary, partial(as_text, clusters=profiles.text()))
+    job.report(summary, partial(as_text, description=description))
 
 
 def _earlier(path: Path, job: FitJob, task: Task) -> tuple[Model, Any]:

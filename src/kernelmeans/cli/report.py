@@ -1,21 +1,29 @@
-"""The report of a fit, as a file."""
+"""What the clusters of a fit are: their description, and the report as a file."""
 
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 from sklearn.pipeline import Pipeline
 
 from kernelmeans import ClusterReport
 from kernelmeans._files import Writer
+from kernelmeans._typing import Array
 from kernelmeans.cli.errors import estimator_errors
-from kernelmeans.cli.profiles import MOST_COLUMNS, FileColumns, told_columns
+from kernelmeans.profiles import Description
+from kernelmeans.profiles.describing import described
+from kernelmeans.profiles.rows import of_fit
 from kernelmeans.tables.files import shown
+from kernelmeans.tables.files.columns import FileColumns
 
 if TYPE_CHECKING:
     from kernelmeans.cli.jobs import FitJob
     from kernelmeans.cli.prepare import Task
 
+#: Most columns that are described: each takes a few milliseconds, and a line for each cluster.
+MOST_COLUMNS = 2000
 _PROGRAM = """\
 from kernelmeans import load_model
 
@@ -23,8 +31,50 @@ model = load_model({!r})
 labels = model.label(table).labels  # of a data frame with the columns of the file, or a path"""
 
 
+def told_columns(job: "FitJob", task: "Task") -> FileColumns:
+    """The columns of the file that can be told of, used or not."""
+    columns = FileColumns.of(task.table, task.rows, pairwise=job.pairwise)
+    columns = columns.without([job.id_column])
+    if (count := len(columns)) > MOST_COLUMNS:
+        job.note(f"the first {MOST_COLUMNS} of {count} columns describe the clusters")
+    return replace(columns, names=columns.names[:MOST_COLUMNS])
+
+
+def names_of_rows(task: "Task", identifiers: pl.Series | None) -> Array:
+    """The identifiers of the rows of a fit, or their places in the file."""
+    names = np.arange(task.table.shape[0]) if identifiers is None else identifiers.to_numpy()
+    return np.asarray(names if task.rows is None else names[task.rows])
+
+
+def description_of(
+    job: "FitJob", task: "Task", model: Any, columns: FileColumns, row_names: Array
+) -> Description | None:
+    """Describe the clusters of a fitted model; None if there are no columns to tell of."""
+    if not columns:
+        return None
+    kinds = dict.fromkeys(task.categories, "category")
+    if job.label_column is not None:
+        kinds[job.label_column] = "label"
+    found = described(
+        of_fit(model),
+        columns,
+        [task.preparation],
+        weights=task.weights,
+        kinds=kinds,
+        used=task.columns,
+        row_names=row_names,
+    )
+    left_out = task.table.shape[0] - len(row_names)
+    return replace(found, n_unplaced=left_out, library="polars")
+
+
 def report_writer(
-    job: "FitJob", task: "Task", pipeline: Pipeline, search: Any, row_names: pl.Series | None
+    job: "FitJob",
+    task: "Task",
+    pipeline: Pipeline,
+    search: Any,
+    columns: FileColumns,
+    row_names: Array,
 ) -> Writer:
     """Write the report of a fitted model.
 
@@ -38,7 +88,9 @@ def report_writer(
         Fitted to it.
     search : ClusterSearch or None
         What has chosen the number of clusters.
-    row_names : Series or None
+    columns : FileColumns
+        What the report may tell of.
+    row_names : ndarray of shape (n_rows,)
         What typical rows are called.
 
     Returns
@@ -46,12 +98,8 @@ def report_writer(
     callable
         Writes the page to a binary file.
     """
-    hidden = job.label_column, job.weight_column
-    names = [name for name in told_columns(job, task.table) if name not in hidden]
-    columns = FileColumns(task, names[:MOST_COLUMNS])
-    classes = None
-    if job.label_column is not None:
-        classes = FileColumns(task, [])[job.label_column].astype(str)
+    classes = None if job.label_column is None else columns[job.label_column].astype(str)
+    columns = columns.without([job.label_column, job.weight_column])
     path = str(job.files()["model"])
     predict = ["kernelmeans", "predict", path, "NEW.csv"]
     if job.id_column is not None:
@@ -60,7 +108,7 @@ def report_writer(
         report = ClusterReport(
             pipeline,
             task.X,
-            table=columns if names else None,
+            table=columns or None,
             labels_true=classes,
             search=search,
             rows=job.rows,

@@ -11,6 +11,7 @@ import kernelmeans
 from kernelmeans._numbers import percent
 from kernelmeans._text import aligned, counted, shortened
 from kernelmeans.heat.separation import in_words
+from kernelmeans.profiles import Description
 from kernelmeans.report.fits import cost, course, kinds_held, outcome
 from kernelmeans.report.measures import scores
 from kernelmeans.tables import TableTransformer
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _WIDTH = 78
 _INDENT = 18
+# Columns of a cluster in the text and in JSON.
+_TOLD = 3
 # Kernels that the text lists.
 _KERNELS = 12
 # Fraction of the first objective by which equal costs may differ.
@@ -29,7 +32,11 @@ _ROUNDING = 1e-6
 
 
 def fit_summary(
-    job: "FitJob", task: "Task", fitted: "Fitted", files: dict[str, Path]
+    job: "FitJob",
+    task: "Task",
+    fitted: "Fitted",
+    files: dict[str, Path],
+    description: Description | None,
 ) -> dict[str, Any]:
     """Return the summary of a fit, ready for JSON."""
     model, annealed = fitted.model, fitted.annealed
@@ -54,6 +61,9 @@ def fit_summary(
     }
     if task.labels is not None:
         summary["agreement"] = {"column": job.label_column, **scores(task.labels, model.labels_)}
+    if description is not None:
+        told = description.to_dict(_TOLD)
+        summary |= {"profiles": told["clusters"], "alike": told["alike"]}
     return summary
 
 
@@ -100,7 +110,7 @@ def percent_above(cost: float, reference: float, scale: float) -> float:
     return 100.0 * difference / abs(float(reference)) if reference else math.inf
 
 
-def as_text(summary: dict[str, Any], clusters: str = "") -> str:
+def as_text(summary: dict[str, Any], description: Description | None = None) -> str:
     """Return the summary as aligned lines: the rows, what the clusters are, and how they came."""
     features = f" of {counted(summary['features'], 'feature')}" if "features" in summary else ""
     lines = {
@@ -120,7 +130,11 @@ def as_text(summary: dict[str, Any], clusters: str = "") -> str:
     rest = {name: wrap(value, _WIDTH - _INDENT) for name, value in _technical(summary).items()}
     rest["kernel weights"] = _kernel_weights(summary.get("kernels", []))
     rest["files"] = list(summary["files"].values())
-    told = f"{clusters}\n" if clusters else ""
+    told = ""
+    if description is not None:
+        # The numbers of rows and clusters are said already.
+        _, _, text = description.text(_TOLD).partition("\n")
+        told = f"\n\n{text.lstrip()}\n"
     return f"{first}{told}\n{aligned(rest)}"
 
 

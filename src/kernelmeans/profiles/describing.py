@@ -188,6 +188,7 @@ def described(
     max_rows: int = 3,
     kinds: Mapping[str, str] | None = None,
     used: Collection[str] = (),
+    row_names: Any = None,
 ) -> Description:
     """Describe clusters column by column, so that one column is in memory at a time.
 
@@ -208,6 +209,8 @@ def described(
         Columns to take for categories, and what these are called.
     used : collection of str, default=()
         The columns that the clusters depend on, if no transformer knows them; all if empty.
+    row_names : ndarray of shape (n_rows,), default=None
+        What typical rows and border rows are called; their positions when None.
 
     Returns
     -------
@@ -226,7 +229,9 @@ def described(
     typical, border = (
         [None] * len(names)
         if values is None
-        else first_of_each(np.where(is_placed, values, np.inf), codes, len(names), max_rows)
+        else first_of_each(
+            np.where(is_placed, values, np.inf), codes, len(names), max_rows, row_names
+        )
         for values in (found.distances, found.border_gaps)
     )
     profiles = dict(_profiles(columns, grouped, kinds or {}, tables_among(transformers)))

@@ -117,7 +117,9 @@ def _placed(transformers: Sequence[Any], model: Any, rows: Any) -> tuple[IntArra
     return labels, own, found.min(axis=1) - own
 
 
-def first_of_each(values: Array, labels: IntArray, n_clusters: int, most: int) -> list[Any]:
+def first_of_each(
+    values: Array, labels: IntArray, n_clusters: int, most: int, names: Any = None
+) -> list[Any]:
     """The rows with the smallest values in each cluster.
 
     Parameters
@@ -130,18 +132,20 @@ def first_of_each(values: Array, labels: IntArray, n_clusters: int, most: int) -
         Number of clusters.
     most : int
         Most rows of each cluster.
+    names : ndarray of shape (n_rows,), default=None
+        What the rows are called; their positions when None.
 
     Returns
     -------
-    list of tuple of int
-        Positions of the rows, those of the smallest values first. None of a cluster whose rows all
-        have the same value, as in a piece of a graph: no row is the first.
+    list of tuple
+        The rows by their names, those of the smallest values first. None of a cluster whose rows
+        all have the same value, as in a piece of a graph: no row is the first.
     """
     counted = np.flatnonzero(np.isfinite(values))
     order = counted[np.lexsort((values[counted], labels[counted]))]
     ends = np.bincount(labels[counted], minlength=n_clusters).cumsum()[:-1]
-    groups = np.split(order, ends)
+    called = np.arange(len(values)) if names is None else names
     return [
-        tuple(rows[:most].tolist()) if len(rows) <= most or np.ptp(values[rows]) > 0 else ()
-        for rows in groups
+        tuple(called[rows[:most]].tolist()) if len(rows) <= most or np.ptp(values[rows]) > 0 else ()
+        for rows in np.split(order, ends)
     ]

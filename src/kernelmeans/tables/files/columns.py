@@ -1,0 +1,62 @@
+"""The columns of a file that describe clusters."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import scipy.sparse
+
+from kernelmeans._typing import Array, BoolArray
+from kernelmeans.rows import Rows
+from kernelmeans.tables.files.tables import Table
+
+_WORDS = {True: "yes", False: "no", None: None}
+
+
+@dataclass(frozen=True)
+class FileColumns(Mapping[str, Array]):
+    """Some columns as they stand in a file, of which one is in memory.
+
+    Parameters
+    ----------
+    table : FrameTable or ArrayTable
+        The file.
+    names : sequence of str
+        The columns.
+    rows : ndarray of bool or None
+        Which rows of the file are taken, unless all.
+    """
+
+    table: Table
+    names: Sequence[str]
+    rows: BoolArray | None
+
+    @classmethod
+    def of(cls, table: Table, rows: BoolArray | None, *, pairwise: bool = False) -> Self:
+        """Take all columns that can be read one by one and do not name the rows.
+
+        Those of a matrix between rows (`pairwise`) are rows. Those of a sparse matrix or of an
+        array on disk are not read one by one.
+        """
+        names, array = list(table.annotations), getattr(table, "array", None)
+        if not pairwise and not scipy.sparse.issparse(array) and not isinstance(array, Rows):
+            names += table.names
+        return cls(table, names, rows).without([table.row_names])
+
+    def without(self, names: Collection[str | None]) -> Self:
+        """The other columns."""
+        return replace(self, names=[name for name in self.names if name not in names])
+
+    def __getitem__(self, name: str) -> Array:
+        """The values of a column, with words for true and false."""
+        values = np.asarray(self.table.column(name))
+        if values.dtype.kind in "bO" and {*map(type, values.tolist())} <= {bool, type(None)}:
+            values = np.array([_WORDS[value] for value in values.tolist()], dtype=object)
+        return values if self.rows is None else values[self.rows]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
