@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_blobs
 
 from kernelmeans import ClusterSearch, KernelPowerKMeans
 from kernelmeans.search.pieces import IN_DEBRIS, clusters_in, pieces_of
@@ -84,9 +83,19 @@ def test_pieces_are_found_though_data_without_clusters_are_as_stable(density, as
 
 
 @pytest.mark.usefixtures("short_searches")
-def test_a_piece_is_divided_if_its_parts_are_more_stable_than_data_without_clusters():
-    X, _ = make_blobs(600, centers=[[0, 0], [5.5, 0], [40, 0]], random_state=0)
-    search = searched(X)
+@pytest.mark.parametrize(
+    ("length", "gap", "n_clusters"),
+    [pytest.param(1, 6, 3, id="two groups"), pytest.param(4, 0, 2, id="one long group")],
+)
+def test_a_piece_is_divided_if_its_parts_are_more_stable_than_data_of_its_shape(
+    length, gap, n_clusters
+):
+    rng = np.random.default_rng(0)
+    piece = rng.standard_normal((300, 2)) * [length, 1] + np.outer(np.arange(300) % 2, [gap, 0])
+    X = np.concatenate([piece, rng.normal([0, 20], 1, (300, 2))])
     assert pieces_of(X).max() == 1
-    assert search.best_params_ == {"n_clusters": 3}
-    assert 0 < search.results_["mean_reference"][1] < search.results_["mean_stability"][1]
+    search = searched(X, most=3, kernel="linear")
+    # Beside all rows, even halves of a long group are more stable than data without clusters.
+    assert search.results_["valid"].all()
+    assert search.best_params_ == {"n_clusters": n_clusters}
+    assert 0 < search.results_["mean_reference"][1] < 1
