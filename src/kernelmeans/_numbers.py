@@ -1,7 +1,8 @@
-"""How numbers are written for people."""
+"""How numbers are written, for people and in JSON."""
 
 import math
 import re
+from typing import Any
 
 #: Stands where there is no number: a dash.
 NOTHING = "\u2013"
@@ -81,3 +82,19 @@ def grouped(text: str) -> str:
         return text
     sign, whole, rest = found.groups()
     return f"{sign}{int(whole):,}{rest}".replace(",", _APART)
+
+
+def finite(content: Any) -> Any:
+    """Content as JSON has it: lists for tuples, None for numbers that are not finite.
+
+    Examples
+    --------
+    >>> from kernelmeans._numbers import finite
+    >>> finite({"power": (float("-inf"), -2.5), "name": "heat"})
+    {'power': [None, -2.5], 'name': 'heat'}
+    """
+    if isinstance(content, dict):
+        return {key: finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content

@@ -86,31 +86,19 @@ def test_agreement_counts_the_classes_of_a_cluster():
 def test_stability_of_a_search_is_in_the_numbers_of_the_model():
     theirs = np.array([2, 2, 0, 0, 1, 1])
     search = SimpleNamespace(
-        results_={
-            "params": [{"n_clusters": 3, "kernel": "rbf"}],
-            "n_clusters": np.array([3]),
-            "mean_stability": np.array([0.9]),
-            "min_jaccard": np.array([0.7]),
-            "valid": np.array([True]),
-            "jaccard": [np.array([0.7, 0.8, 0.9])],
-        },
+        results_={"n_clusters": np.array([3]), "jaccard": [np.array([0.7, 0.8, 0.9])]},
         best_index_=0,
         rows_used_=np.array([0, 1, 2, 4, 5, 7]),
         labels_by_candidate_=theirs[None],
         n_rows_=8,
-        n_rows_used_=6,
-        n_splits_=5,
-        verdict_="3 clusters",
     )
     labels = np.array([0, 0, 1, 9, 1, 2, 9, 2])
-    found = measures.stability(search, labels, 3)
-    assert found["jaccard"] == [0.9, 0.7, 0.8]
-    assert found["candidates"][0]["others"] == {"kernel": "rbf"}
+    assert measures.found_again(search, labels, 3) == [0.9, 0.7, 0.8]
     # Scores are those of the clusters that have rows: of these cluster 1 is empty, or noise.
     for missing in (3, -1):
         search.labels_by_candidate_ = np.where(theirs == 1, missing, theirs)[None]
         search.results_["jaccard"] = [np.array([0.7, 0.8, 0.9][: 2 + (missing > 0)])]
-        found = measures.stability(search, labels, 3)
-        assert found["jaccard"] == [0.8, 0.7, 0.9 if missing > 0 else None]
+        found = measures.found_again(search, labels, 3)
+        assert found == [0.8, 0.7, 0.9 if missing > 0 else None]
     # Of another number of clusters nothing is known.
-    assert measures.stability(search, labels, 4)["jaccard"] == [None] * 4
+    assert measures.found_again(search, labels, 4) == [None] * 4

@@ -1,7 +1,6 @@
 """The files that a command writes: refused before any work, or complete, or not there at all."""
 
 import json
-import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -18,6 +17,7 @@ from kernelmeans._files import (
     temporary_path,
     write_files,
 )
+from kernelmeans._numbers import finite
 from kernelmeans.cli.errors import FailedError
 
 
@@ -126,12 +126,4 @@ def picture_writer(figure: Any, path: Path) -> Writer:
 
 def as_json(content: dict[str, Any]) -> str:
     """Return `content` as JSON; infinities, which JSON does not have, become null."""
-    return json.dumps(_finite(content), indent=2, ensure_ascii=False, allow_nan=False)
-
-
-def _finite(content: Any) -> Any:
-    if isinstance(content, dict):
-        return {key: _finite(value) for key, value in content.items()}
-    if isinstance(content, list | tuple):
-        return [_finite(value) for value in content]
-    return None if isinstance(content, float) and not math.isfinite(content) else content
+    return json.dumps(finite(content), indent=2, ensure_ascii=False, allow_nan=False)

@@ -16,6 +16,7 @@ from kernelmeans._text import counted
 from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.kernels.kernel import PARAMETERS
+from kernelmeans.report.searches import answer, found_by
 
 if TYPE_CHECKING:
     from kernelmeans.cli.jobs import TableJob
@@ -24,20 +25,6 @@ if TYPE_CHECKING:
 _WIDTH = 78
 #: Most clusters that ``-k auto`` tries.
 _MOST = 12
-#: What the file says of a candidate, and the column of `ClusterSearch.results_`.
-_COLUMNS = {
-    "clusters": "n_clusters",
-    "kernel": "param_kernel",
-    "stability": "mean_stability",
-    "stability_deviation": "std_stability",
-    "stability_without_clusters": "mean_reference",
-    "jaccard": "jaccard",
-    "smallest_jaccard": "min_jaccard",
-    "prediction_strength": "mean_prediction_strength",
-    "neighbor_consistency": "neighbor_consistency",
-    "found_again": "valid",
-    "seconds_of_a_fit": "mean_fit_time",
-}
 #: The head of the table, and what stands below.
 _TABLE = {
     "k": "clusters",
@@ -122,29 +109,20 @@ def run_search(
 
 def _summary(job: "TableJob", task: "Task", search: ClusterSearch) -> dict[str, Any]:
     """Return what a search has found, ready for JSON."""
-    results, best = search.results_, search.best_index_
-    columns = {name: results[key].tolist() for name, key in _COLUMNS.items() if key in results}
-    columns["jaccard"] = [overlaps.tolist() for overlaps in columns["jaccard"]]
+    found = found_by(search)
+    for one in found["candidates"]:
+        one |= one.pop("others")
     if task.labels is not None:
         known = task.labels[search.rows_used_]
-        columns["ari"] = [
+        for one, labels in zip(found["candidates"], search.labels_by_candidate_, strict=True):
             # A candidate that failed has no labels.
-            np.nan if (each < 0).all() else adjusted_rand_score(known, each)
-            for each in search.labels_by_candidate_
-        ]
+            one["ari"] = np.nan if (labels < 0).all() else adjusted_rand_score(known, labels)
     return {
         "kernelmeans": kernelmeans.__version__,
         "input": str(job.data),
         "rows": task.Z.shape[0],
-        "rows_used": search.n_rows_used_,
-        "splits": search.n_splits_,
         "scoring": search.scoring,
-        "verdict": search.verdict_,
-        "clusters": 1 if best is None else int(results["n_clusters"][best]),
-        "chosen": best,
-        "candidates": [
-            dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
-        ],
+        **found,
     }
 
 
@@ -177,10 +155,9 @@ def search_text(found: dict[str, Any]) -> str:
     ]
     chosen = -1 if found["chosen"] is None else 2 + found["chosen"]
     lines = [f"{'*' if row == chosen else ' '} {line}".rstrip() for row, line in enumerate(lines)]
-    verdict = fill(f"{found['verdict'][0].upper()}{found['verdict'][1:]}.", _WIDTH)
     rest = [f"Written: {', '.join(found['files'].values())}"] if found.get("files") else []
     rest += [f"Next: {found['command']}"] if "command" in found else [""]
-    return "\n".join([*lines, "", verdict, *rest])
+    return "\n".join([*lines, "", fill(answer(found), _WIDTH), *rest])
 
 
 def _shown(candidate: dict[str, Any], name: str) -> str:

@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import Any, NamedTuple
 
 from kernelmeans._memory import cached_property
-from kernelmeans._numbers import percent
+from kernelmeans._numbers import finite, percent
 from kernelmeans._text import counted, shortened
 from kernelmeans.profiles.columns import AVERAGES
 from kernelmeans.profiles.contrast import SMALLEST, Alike, advice, sentences
@@ -216,10 +216,11 @@ class Description:
         for record in self.records:
             own = self._by_cluster[record.cluster][1]
             chosen = own if most is None else self.top(record.cluster, most)
-            columns = [_plain(entry._asdict()) for entry in chosen]
-            clusters.append(_plain(record._asdict()) | {"columns": columns})
-        alike = [_plain(one._asdict()) for one in self.alike]
-        return {"unplaced": self.n_unplaced, "clusters": clusters, "alike": alike}
+            clusters.append(record._asdict() | {"columns": [one._asdict() for one in chosen]})
+        alike = [one._asdict() for one in self.alike]
+        found = {"unplaced": self.n_unplaced, "clusters": clusters, "alike": alike}
+        plain: dict[str, Any] = finite(found)
+        return plain
 
     def text(self, most: int = 5) -> str:
         """The description as text of at most 80 columns.
@@ -333,12 +334,3 @@ def _frame(records: Sequence[Any], kind: Any, library: str | None) -> Any:
     if library is None:
         library = "pandas" if find_spec("pandas") else "polars"
     return import_module(library).DataFrame(columns)
-
-
-def _plain(record: dict[str, Any]) -> dict[str, Any]:
-    """A record as JSON has it."""
-    plain = {name: list(one) if isinstance(one, tuple) else one for name, one in record.items()}
-    return {
-        name: None if isinstance(one, float) and not math.isfinite(one) else one
-        for name, one in plain.items()
-    }

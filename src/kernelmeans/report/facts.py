@@ -23,6 +23,7 @@ from kernelmeans._fitted import (
     taken,
     transformed,
 )
+from kernelmeans._numbers import finite
 from kernelmeans._text import counted
 from kernelmeans._typing import IntArray
 from kernelmeans.estimators.base import KernelClusterer
@@ -31,6 +32,7 @@ from kernelmeans.plotting.points import MapPoints, map_points
 from kernelmeans.profiles.describing import tables_among
 from kernelmeans.profiles.rows import first_of_each, place
 from kernelmeans.report import measures
+from kernelmeans.report.searches import found_by
 from kernelmeans.rows import Rows
 from kernelmeans.tables.columns import as_lines
 
@@ -188,8 +190,8 @@ def add_stability(clusters: Clusters, subject: Subject, search: Any) -> dict[str
     """What a search has found, where there was one."""
     if search is None:
         return None
-    found = measures.stability(search, subject.labels, len(clusters))
-    _add(clusters, "jaccard", found.pop("jaccard"))
+    _add(clusters, "jaccard", measures.found_again(search, subject.labels, len(clusters)))
+    found: dict[str, Any] = finite(found_by(search))
     return found
 
 

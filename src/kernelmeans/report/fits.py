@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from kernelmeans._numbers import finite
 from kernelmeans._text import counted
 from kernelmeans._typing import Array
 
@@ -32,18 +33,18 @@ def course(model: Any) -> dict[str, Any]:
     """The powers and the steps of a fit; the first power is None if all steps were hard."""
     return {
         "critical_power": critical_power(model),
-        "start_power": _finite(model.power_history_[0]),
+        "start_power": finite(float(model.power_history_[0])),
         "steps": int(model.n_iter_),
     }
 
 
 def trace(model: Any) -> dict[str, Any]:
     """Objective and power at the steps of a fit, at most `MOST_STEPS` of them."""
-    power = model.power_history_
+    power = np.asarray(model.power_history_, dtype=float)
     kept = np.unique(np.linspace(0, len(power) - 1, MOST_STEPS).astype(int))
     return {
         "objective": _exact(model, np.asarray(model.objective_history_)[kept]).tolist(),
-        "power": [_finite(power[step]) for step in kept],
+        "power": finite(power[kept].tolist()),
         "restarts": len(model.result_.cost),
     }
 
@@ -60,7 +61,7 @@ def cost(model: Any) -> float:
 
 def critical_power(model: Any) -> float | None:
     """The critical power of a fit; None if it has none, as of rows that do not vary."""
-    power = _finite(getattr(model, "critical_power_", -np.inf))
+    power: float | None = finite(float(getattr(model, "critical_power_", -np.inf)))
     # The power of clear clusters is 0.
     return power if power is None or abs(power) > _LEAST_POWER else 0.0
 
@@ -92,11 +93,6 @@ def _kernel(model: Any, names: Sequence[str] | None) -> dict[str, Any]:
         "pieces": model.n_pieces_,
     }
     return found | {"graph": {name: np.asarray(one).item() for name, one in graph.items()}}
-
-
-def _finite(value: float) -> float | None:
-    """A number; None if it is infinite."""
-    return float(value) if np.isfinite(value) else None
 
 
 def _exact(model: Any, values: Any) -> Array:

@@ -137,30 +137,19 @@ def agreement(labels_true: Any, labels: IntArray, n_clusters: int) -> dict[str, 
     }
 
 
-def stability(search: Any, labels: IntArray, n_clusters: int) -> dict[str, Any]:
-    """Scores of the candidates of a search, and how well each cluster is found again.
+def found_again(search: Any, labels: IntArray, n_clusters: int) -> list[float | None]:
+    """How well each cluster of a model is found again; None where that is not known.
 
-    Clusters of the model have the scores of those of the search that are found among them.
+    Clusters have the scores of those of the search that are found among them.
     """
     results, best = search.results_, search.best_index_
-    names = ["n_clusters", "mean_stability", "min_jaccard", "valid"]
-    candidates = [
-        # Scores of a candidate that failed are NaN.
-        {
-            name: None if np.isnan(results[name][row]) else results[name][row].item()
-            for name in names
-        }
-        | {"others": {name: str(one) for name, one in params.items() if "n_clusters" not in name}}
-        | {"chosen": row == best}
-        for row, params in enumerate(results["params"])
-    ]
     overlaps: list[float | None] = [None] * n_clusters
     same_rows = len(labels) == search.n_rows_
-    if best is not None and same_rows and candidates[best]["n_clusters"] == n_clusters:
+    if best is not None and same_rows and results["n_clusters"][best] == n_clusters:
         theirs = search.labels_by_candidate_[best]
         # The scores are those of the clusters that have rows; noise has none.
         found = (label for label in np.unique(theirs).tolist() if label >= 0)
         scores = dict(zip(found, results["jaccard"][best].tolist(), strict=True))
         for own, other in match_clusters(labels[search.rows_used_], theirs).items():
             overlaps[own] = scores.get(other)
-    return {"verdict": search.verdict_, "candidates": candidates, "jaccard": overlaps}
+    return overlaps

@@ -9,6 +9,7 @@ from kernelmeans.report import svg
 from kernelmeans.report.elements import Found, by_cluster, chip, colored, remark, sampled, terms
 from kernelmeans.report.fits import kinds_held
 from kernelmeans.report.html import Html, element, joined, named, table
+from kernelmeans.report.searches import answer
 from kernelmeans.report.words import percent
 
 # Smaller sizes of the critical power would stretch the axis over many decades.
@@ -86,27 +87,27 @@ def _stability(found: Found) -> Html | None:
     if (known := found["stability"]) is None:
         return None
 
-    def cells(one: Found) -> list[Any]:
+    def cells(one: Found, is_chosen: bool) -> list[Any]:
         others = ", ".join(f"{name} {value}" for name, value in one["others"].items())
-        stability = one["mean_stability"]
-        says, count = f"Stability {score(stability)}", one["n_clusters"]
+        count, stability = one["clusters"], one["stability"]
         return [
-            element("strong", f"{count}, chosen") if one["chosen"] else count,
+            element("strong", f"{count}, chosen") if is_chosen else count,
             named(others) if others else NOTHING,
-            svg.bar(says, max(stability or 0.0, 0.0)),
+            svg.bar(f"Stability {score(stability)}", max(stability or 0.0, 0.0)),
             score(stability),
-            score(one["min_jaccard"]),
-            "yes" if one["valid"] else "no",
+            score(one["smallest_jaccard"]),
+            "yes" if one["found_again"] else "no",
         ]
 
     head = ["Clusters", "With", "Stability", "Value", "Least Jaccard", "All found again"]
-    rows = [cells(one) for one in known["candidates"]]
-    answer = element("p", f"{known['verdict'][0].upper()}{known['verdict'][1:]}.")
+    rows = [cells(one, row == known["chosen"]) for row, one in enumerate(known["candidates"])]
     note = remark(
         "A cluster is found again as far as it and its best match in models of halves of the rows "
         "overlap: the mean Jaccard index."
     )
-    return joined([answer, table("Candidates of the search", head, rows, "ttgnnt"), note])
+    return joined(
+        [element("p", answer(known)), table("Candidates of the search", head, rows, "ttgnnt"), note]
+    )
 
 
 def _fit(found: Found) -> Html:

@@ -147,13 +147,12 @@ def _clear(found: Mapping[str, Any], clusters: Sequence[Mapping[str, Any]]) -> s
 
 def _again(found: Mapping[str, Any]) -> str:
     """Whether the clusters would be found again, as far as that is known."""
-    if found["stability"] is None:
+    if (known := found["stability"]) is None:
         return "Whether these clusters would be found again in other rows has not been tested."
-    chosen = [one for one in found["stability"]["candidates"] if one["chosen"]]
-    if not chosen:
+    if known["chosen"] is None:
         return "A search has found no clusters that would be found again."
-    if chosen[0]["n_clusters"] != len(found["clusters"]):
-        return f"A search has preferred {counted(chosen[0]['n_clusters'], 'cluster')}."
-    if chosen[0]["valid"]:
+    if known["clusters"] != len(found["clusters"]):
+        return f"A search has preferred {counted(known['clusters'], 'cluster')}."
+    if known["candidates"][known["chosen"]]["found_again"]:
         return "All clusters are found again in halves of the rows."
     return "Not all clusters are found again in halves of the rows."
