@@ -3,6 +3,7 @@
 import warnings
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from kernelmeans._dialect import speaking
@@ -47,4 +48,5 @@ def load_data(table: Table, choice: ColumnChoice, dtype: str) -> Loaded:
     """Load features that must be numbers, classes and weights."""
     columns = choice.features(table)
     X = values.numbers(table, columns, dtype)
-    return Loaded(X, columns, *values.labels_and_weights(table, choice, dtype))
+    every = np.full(table.shape[0], True)
+    return Loaded(X, columns, *values.labels_and_weights(table, choice, dtype, every))

@@ -7,7 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 from sklearn.datasets import load_digits
 from sklearn.pipeline import Pipeline
@@ -90,9 +89,8 @@ def run_fit(job: FitJob) -> None:
     memberships = estimator.memberships_ if job.soft else None
     if job.soft and memberships is None:
         job.note("the memberships would not fit into memory and are left out")
-    placed = np.full(len(estimator.labels_), True) if task.rows is None else task.rows
     known = estimator.labels_, estimator.distances_, estimator.certainty_
-    labels = Labels.of_placed(placed, *known)
+    labels = Labels.of_placed(task.rows, *known)
     writers: dict[Path, Writer] = {
         files["labels"]: labels_writer(labels, names, memberships),
         files["model"]: partial(write_model, model),
@@ -119,8 +117,7 @@ def _earlier(path: Path, job: FitJob, task: Task) -> tuple[Model, Any]:
     """Load an earlier model, and let it label the rows of the fit."""
     with estimator_errors():
         earlier = load_model(path, job.budget())
-        labels = earlier.label(task.table).labels
-    return earlier, labels if task.rows is None else labels[task.rows]
+        return earlier, earlier.label(task.table).labels[task.rows]
 
 
 def _renumber(job: FitJob, model: Model, earlier: Model, labels: Any) -> None:

@@ -16,6 +16,7 @@ from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._dialect import learn
 from kernelmeans._errors import InputError
 from kernelmeans._text import counted, listed
+from kernelmeans._typing import BoolArray
 from kernelmeans.cli import values
 from kernelmeans.cli.data import find_columns
 from kernelmeans.cli.errors import estimator_errors
@@ -57,8 +58,8 @@ class Task:
         The features as the estimator sees them.
     labels, weights : ndarray of shape (n_rows,) or None
         Known classes, and sample weights.
-    rows : ndarray of bool or None
-        Which rows of the file are clustered, unless all.
+    rows : ndarray of bool
+        Which rows of the file are clustered.
     preparation : TableTransformer, StandardScaler or None
         What has made Z of the table.
     categories : list of str
@@ -74,7 +75,7 @@ class Task:
     Z: Any
     labels: Any
     weights: Any
-    rows: Any
+    rows: BoolArray
     preparation: Any
     categories: list[str]
     views: FoundViews | None
@@ -110,10 +111,10 @@ def prepare(job: "TableJob") -> Task:
     if job.scale and job.sees_origin:
         job.note(f"columns are not scaled, because {job.sees_origin} depends on their origin")
     X = None if job.pairwise else table.whole(features, job.dtype)
-    rows = found = None
+    rows, found = np.full(table.shape[0], True), None
     with estimator_errors():
         if X is None:
-            labels, weights = values.labels_and_weights(table, job, job.dtype)
+            labels, weights = values.labels_and_weights(table, job, job.dtype, rows)
             X, Z, preparation = _numbers(job, table, features, categorical, weights)
             places = {name: range(place, place + 1) for place, name in enumerate(features)}
         else:
@@ -174,11 +175,11 @@ def _prepared(
     features: Sequence[str],
     called: Collection[str],
     categorical: Collection[str],
-) -> tuple[Any, Any, TableTransformer, Any]:
+) -> tuple[Any, Any, TableTransformer, BoolArray]:
     """Decide what each column is, say so, and make numbers of the table.
 
     Columns that are called by their full names are used. Rows may be left out: the last that is
-    returned says which are not, unless all.
+    returned says which are not.
     """
     transformer = TableTransformer(
         columns=["*", *(name for name in features if name in called)],
@@ -193,7 +194,7 @@ def _prepared(
         dtype=job.dtype,
     )
     transformer._guess = getattr(table, "guess", ".")
-    rows, weights = None, values.weights(table, job, job.dtype)
+    rows, weights = np.full(table.shape[0], True), values.weights(table, job, job.dtype)
     if weights is not None:  # those of rows that are clustered are checked once these are known
         weights = np.where(np.isfinite(weights), weights, 1)
     try:
@@ -207,7 +208,7 @@ def _prepared(
                 Z = transformer.fit_transform(X, sample_weight=weights)
             if all(one.n_missing for one in transformer.columns_ if one.used):
                 rows = transformer.inspect(X).placeable
-            if rows is not None and not rows.all():
+            if not rows.all():
                 job.note(without_value(int((~rows).sum())))
                 X = X.filter(rows) if isinstance(X, pl.DataFrame) else X[rows]
                 Z = transformer.fit_transform(X, None, None if weights is None else weights[rows])

@@ -43,7 +43,7 @@ def told_columns(job: "FitJob", task: "Task") -> FileColumns:
 def names_of_rows(task: "Task", identifiers: pl.Series | None) -> Array:
     """The identifiers of the rows of a fit, or their places in the file."""
     names = np.arange(task.table.shape[0]) if identifiers is None else identifiers.to_numpy()
-    return np.asarray(names if task.rows is None else names[task.rows])
+    return np.asarray(names[task.rows])
 
 
 def description_of(

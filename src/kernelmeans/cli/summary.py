@@ -56,9 +56,12 @@ def fit_summary(
             name: "inf" if isinstance(value, float) and value == math.inf else value
             for name, value in model.get_params().items()
         },
-        **({} if task.views is None else {"kernels": task.views.describe(model)}),
         "files": {name: str(path) for name, path in files.items()},
     }
+    if task.views is not None:
+        seen = zip(summary["kernels"], model.kernels_, task.views.n_columns, strict=True)
+        for one, kernel, n_columns in seen:
+            one |= {**kernel.parameters, "columns": n_columns}
     if task.labels is not None:
         summary["agreement"] = {"column": job.label_column, **scores(task.labels, model.labels_)}
     if description is not None:

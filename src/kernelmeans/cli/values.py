@@ -35,13 +35,12 @@ def weights(table: Table, choice: ColumnChoice, dtype: str) -> Any:
 
 
 def labels_and_weights(
-    table: Table, choice: ColumnChoice, dtype: str, rows: Any = None
+    table: Table, choice: ColumnChoice, dtype: str, rows: BoolArray
 ) -> tuple[Any, Any]:
     """Load known classes, counted from 0, and sample weights; None where there are none.
 
-    `rows` are those that are clustered, if not all. Others need neither.
+    `rows` are those that are clustered. Others need neither.
     """
-    rows = np.full(table.shape[0], True) if rows is None else rows
     labels, weight = None, weights(table, choice, dtype)
     if choice.label_column is not None:
         labels = _classes(table, choice.label_column, rows)

@@ -14,7 +14,6 @@ from kernelmeans._errors import InputError
 from kernelmeans._text import listed, suggestion
 from kernelmeans.estimators.checks import OF_KERNEL
 from kernelmeans.estimators.views import item_name, kernel_names, n_members
-from kernelmeans.report.fits import named_kernels
 from kernelmeans.tables.columns import matching
 
 #: Enough for a name of 50 letters for each of 20 000 columns. More would take long to parse.
@@ -76,11 +75,6 @@ class FoundViews(NamedTuple):
                 for _ in range(n_members(view.spec["kernel"]) or 1)
             ],
         )
-
-    def describe(self, model: Any) -> list[dict[str, Any]]:
-        """Describe the kernels of a fitted `MultiKernelPowerKMeans`, ready for JSON."""
-        known = zip(named_kernels(model), model.kernels_, self.n_columns, strict=True)
-        return [{**one, **kernel.parameters, "columns": count} for one, kernel, count in known]
 
 
 class Views(NamedTuple):

@@ -66,7 +66,7 @@ def critical_power(model: Any) -> float | None:
     return power if power is None or abs(power) > _LEAST_POWER else 0.0
 
 
-def named_kernels(model: Any, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
+def _kernels(model: Any, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
     """Each of several kernels: its name, what it is, its weight and its factor."""
     names = model.kernel_names_ if names is None else names
     if len(names) != len(model.kernels_):
@@ -82,7 +82,7 @@ def named_kernels(model: Any, names: Sequence[str] | None = None) -> list[dict[s
 def _kernel(model: Any, names: Sequence[str] | None) -> dict[str, Any]:
     """The kernels, or one kernel and its settled parameters."""
     if hasattr(model, "kernel_weights_"):
-        return {"kernels": named_kernels(model, names)}
+        return {"kernels": _kernels(model, names)}
     found = {"kernel": model.kernel_.name}
     if getattr(model, "n_pieces_", None) is None:
         return found | {"gamma": getattr(model, "gamma_", None)}

@@ -24,16 +24,16 @@ class FileColumns(Mapping[str, Array]):
         The file.
     names : sequence of str
         The columns.
-    rows : ndarray of bool or None
-        Which rows of the file are taken, unless all.
+    rows : ndarray of bool
+        Which rows of the file are taken.
     """
 
     table: Table
     names: Sequence[str]
-    rows: BoolArray | None
+    rows: BoolArray
 
     @classmethod
-    def of(cls, table: Table, rows: BoolArray | None, *, pairwise: bool = False) -> Self:
+    def of(cls, table: Table, rows: BoolArray, *, pairwise: bool = False) -> Self:
         """Take all columns that can be read one by one and do not name the rows.
 
         Those of a matrix between rows (`pairwise`) are rows. Those of a sparse matrix or of an
@@ -53,7 +53,7 @@ class FileColumns(Mapping[str, Array]):
         values = np.asarray(self.table.column(name))
         if values.dtype.kind in "bO" and {*map(type, values.tolist())} <= {bool, type(None)}:
             values = np.array([_WORDS[value] for value in values.tolist()], dtype=object)
-        return values if self.rows is None else values[self.rows]
+        return np.asarray(values[self.rows])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
