@@ -8,7 +8,7 @@ import click
 import polars as pl
 from click.testing import CliRunner, Result
 
-import kernelmeans.cli.job
+import kernelmeans.cli.fit
 import kernelmeans.cli.predict  # noqa: F401  (late imports are not to count)
 from fuzz import Refused
 from fuzz.judge import is_refusal, require

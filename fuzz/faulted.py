@@ -28,7 +28,7 @@ from typing import Any
 
 import click
 
-import kernelmeans.cli.job
+import kernelmeans.cli.fit
 import kernelmeans.cli.predict
 from fuzz import commands  # noqa: F401  (reads the options once: half the time of each child)
 from kernelmeans.cli.app import app

@@ -115,7 +115,7 @@ def test_table_and_results_say_what_the_search_says(run, iris):
 
 
 def test_fit_without_a_number_fits_what_choose_chooses(run, data, blobs, monkeypatch):
-    monkeypatch.setattr("kernelmeans.cli.search._MOST", 3)  # the default takes long
+    monkeypatch.setattr("kernelmeans.cli.choose._MOST", 3)  # the default takes long
     run("choose", data, "--drop", "kind", "--splits", 4)
     result = run("fit", data, "--drop", "kind", "--plot")
     assert result.exit_code == 0, result.output

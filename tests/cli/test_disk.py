@@ -18,8 +18,8 @@ from sklearn.preprocessing import StandardScaler
 from cli.loading import load_data
 from kernelmeans import KernelPowerKMeans
 from kernelmeans._errors import InputError
+from kernelmeans.cli import values
 from kernelmeans.cli.data import ColumnChoice
-from kernelmeans.cli.values import finite_matrix
 from kernelmeans.models import load_model
 from kernelmeans.rows import Rows, open_rows
 from kernelmeans.tables.files import tables
@@ -97,10 +97,10 @@ def test_values_that_are_not_finite_are_located(tmp_path, X, suffix, bad):
     table = open_file(write(tmp_path / f"data{suffix}", X), budget=MB)
     first, _, last = table.names
     with pytest.raises(InputError, match=rf"'{last}' .* row 31.*1 other column too"):
-        finite_matrix(table, table.names, "float64")
+        values.numbers(table, table.names, "float64")
     with pytest.raises(InputError, match=rf"'{first}' .* row 44,[^(]*:"):
-        finite_matrix(table, table.names[:2], "float64")
-    assert_array_equal(finite_matrix(table, table.names[1:2], "float64")[:], X[:, 1:2])
+        values.numbers(table, table.names[:2], "float64")
+    assert_array_equal(values.numbers(table, table.names[1:2], "float64")[:], X[:, 1:2])
 
 
 @pytest.mark.usefixtures("nothing_loaded")
@@ -108,7 +108,7 @@ def test_values_too_large_for_float32_are_located(tmp_path, X):
     X[3, 1] = 1e300
     table = open_file(write(tmp_path / "data.npy", X), budget=MB)
     with pytest.raises(InputError, match=r"column '1' .* row 3"):
-        finite_matrix(table, table.names, "float32")
+        values.numbers(table, table.names, "float32")
 
 
 @pytest.mark.parametrize("suffix", SUFFIXES)
@@ -181,10 +181,10 @@ def test_a_damaged_table_is_named(tmp_path, rng):
     (tmp_path / "data.parquet").write_bytes(content)
     table = open_file(tmp_path / "data.parquet", budget=MB)
     with pytest.raises(InputError, match=r"data\.parquet: (rows .* )?cannot be read"):
-        finite_matrix(table, table.names, "float64")
+        values.numbers(table, table.names, "float64")
     table = open_file(tmp_path / "data.parquet")
     with pytest.raises(InputError, match=r"columns 'c0', 'c1' cannot be read"):
-        finite_matrix(table, table.names, "float64")
+        values.numbers(table, table.names, "float64")
     with pytest.raises(InputError, match=r"data\.parquet: column 'c0' cannot be read"):
         table.column("c0")
 

@@ -1,6 +1,8 @@
 import json
+import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import polars as pl
@@ -12,6 +14,7 @@ from sklearn.neighbors import KNeighborsTransformer
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelKMeans, KernelPowerKMeans
+from kernelmeans.cli.fit import Fitted
 from kernelmeans.models import load_model
 
 FEATURES = ["length", "mass", "area"]
@@ -379,3 +382,19 @@ def test_rows_whose_directions_count_are_not_scaled(run, option, value):
     assert "not scaled" not in quiet.stderr
     Z = StandardScaler().fit_transform(X)
     assert adjusted_rand_score(model.labels_, model.fit_predict(Z)) < 1
+
+
+@pytest.mark.parametrize(
+    ("annealed", "plain", "first", "percent"),
+    [
+        (11.0, 10.0, 20.0, 10),
+        (9.0, 10.0, 20.0, -10),
+        (1e-15, 2e-15, 20.0, 0),  # rounding
+        (0.0, 0.0, 0.0, 0),
+        (1.0, 0.0, 20.0, math.inf),
+    ],
+)
+def test_the_cost_is_compared_with_that_of_plain_labels(annealed, plain, first, percent):
+    model = SimpleNamespace(inertia_=annealed, objective_history_=[first])
+    fitted = Fitted(model, None, 1.0, SimpleNamespace(inertia_=plain))
+    assert fitted.percent_above_plain == pytest.approx(percent)

@@ -193,10 +193,11 @@ def test_ignored_signals_stay_ignored(data):
     """As under nohup."""
     code = (
         "import signal, sys; signal.signal(signal.SIGHUP, signal.SIG_IGN)\n"
-        "from kernelmeans.cli import job, main\n"
-        "real = job.fit\n"
-        "def fit(*args): signal.raise_signal(signal.SIGHUP); return real(*args)\n"
-        "job.fit = fit; sys.argv[1:] = ['fit', 'data.csv', '-k', '3', '--drop', 'kind']; main()"
+        "from kernelmeans.cli import fit, main\n"
+        "real = fit.fit_task\n"
+        "def hung_up(*args): signal.raise_signal(signal.SIGHUP); return real(*args)\n"
+        "fit.fit_task = hung_up\n"
+        "sys.argv[1:] = ['fit', 'data.csv', '-k', '3', '--drop', 'kind']; main()"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

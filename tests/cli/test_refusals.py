@@ -13,7 +13,7 @@ import scipy.sparse
 import kernelmeans.cli
 from cli.messages import in_python
 from kernelmeans import KernelPowerKMeans
-from kernelmeans.cli import job
+from kernelmeans.cli import fit as command
 from kernelmeans.cli.app import app
 
 
@@ -150,7 +150,7 @@ def no_fit(monkeypatch) -> None:
     def fail(*args, **kwargs):
         raise AssertionError("the fit began")
 
-    monkeypatch.setattr(job, "fit", fail)
+    monkeypatch.setattr(command, "fit_task", fail)
 
 
 @pytest.mark.usefixtures("no_fit")
@@ -245,7 +245,7 @@ def raising(error: BaseException):
 
 
 def test_interruption_has_its_own_exit_code(run, data, monkeypatch):
-    monkeypatch.setattr(job, "fit", raising(KeyboardInterrupt()))
+    monkeypatch.setattr(command, "fit_task", raising(KeyboardInterrupt()))
     result = run("fit", data, "-k", 3, "--drop", "kind")
     assert result.exit_code == 130
     assert result.stderr.startswith("Interrupted")
@@ -275,7 +275,7 @@ def test_a_signal_that_a_library_answers_in_its_own_way(
             signal.raise_signal(number)
         raise error("of a library")
 
-    monkeypatch.setattr(job, "fit", fit)
+    monkeypatch.setattr(command, "fit_task", fit)
     result = run("fit", data, "-k", 3, "--drop", "kind")
     assert result.exit_code == 128 + number
     assert "of a library" not in result.stderr
@@ -283,7 +283,7 @@ def test_a_signal_that_a_library_answers_in_its_own_way(
 
 
 def test_memory_errors_name_the_remedies(refused, data, monkeypatch):
-    monkeypatch.setattr(job, "fit", raising(MemoryError("9 TB")))
+    monkeypatch.setattr(command, "fit_task", raising(MemoryError("9 TB")))
     message = refused("fit", data, "-k", 3, "--drop", "kind", code=1)
     assert "9 TB" in message
     assert "--no-cache-kernel" in message
@@ -315,7 +315,7 @@ class FigureOnFullDisk:
 
 
 def test_warnings_are_lines_without_source_and_only_once(fit, monkeypatch):
-    real = job.fit
+    real = command.fit_task
 
     def warning_fit(*args, **kwargs):
         for _ in range(3):
@@ -323,7 +323,7 @@ def test_warnings_are_lines_without_source_and_only_once(fit, monkeypatch):
         warnings.warn("for programmers", DeprecationWarning, stacklevel=1)
         return real(*args, **kwargs)
 
-    monkeypatch.setattr(job, "fit", warning_fit)
+    monkeypatch.setattr(command, "fit_task", warning_fit)
     result = fit("--json")
     assert result.exit_code == 0
     assert result.stderr == "Warning: careful, there\n"

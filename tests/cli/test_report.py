@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 
-from kernelmeans.cli import job
+from kernelmeans.cli import fit as command
 from kernelmeans.cli.app import app
 
 
@@ -125,8 +125,8 @@ def test_the_hash_is_that_of_a_file_that_is_replaced_during_the_fit(
         (folder / "new.csv").replace(data)
         return fitted(*given)
 
-    fitted = job.fit
-    monkeypatch.setattr(job, "fit", replaced)
+    fitted = command.fit_task
+    monkeypatch.setattr(command, "fit_task", replaced)
     old = hashlib.sha256(data.read_bytes()).hexdigest()
     assert fit("--report").exit_code == 0
     page = (folder / "data.report.html").read_text("utf-8")

@@ -209,7 +209,7 @@ def test_whatever_fails_is_a_short_message(refused, data, monkeypatch, error, wo
     def fail(*args):
         raise error
 
-    monkeypatch.setattr("kernelmeans.cli.job.fit", fail)
+    monkeypatch.setattr("kernelmeans.cli.fit.fit_task", fail)
     message = refused("fit", data, "-k", 3, "--drop", "kind", code=1)
     assert words in message
     assert len(message) < 1000
@@ -219,7 +219,7 @@ def test_a_library_without_memory_is_a_short_message(refused, data, monkeypatch)
     def load(*args):
         raise ImportError("_lib.so: failed to map segment from shared object", name="_lib")
 
-    monkeypatch.setattr("kernelmeans.cli.job.write_model", load)
+    monkeypatch.setattr("kernelmeans.cli.fit.write_model", load)
     message = refused("fit", data, "-k", 3, "--drop", "kind", "-o", "out", code=1)
     assert "library cannot be loaded (_lib.so: failed to map" in message
 
@@ -231,7 +231,7 @@ def test_an_archive_that_memory_left_open_is_a_lack_of_memory(refused, data, mon
         finally:
             raise ValueError("Can't close the ZIP file")
 
-    monkeypatch.setattr("kernelmeans.cli.job.write_model", close)
+    monkeypatch.setattr("kernelmeans.cli.fit.write_model", close)
     message = refused("fit", data, "-k", 3, "--drop", "kind", "-o", "out", code=1)
     assert "not enough memory (3 TB)" in message
 
@@ -240,7 +240,7 @@ def test_developers_see_where_it_failed(run, data, monkeypatch):
     def fail(*args):
         raise RuntimeError("odd")
 
-    monkeypatch.setattr("kernelmeans.cli.job.fit", fail)
+    monkeypatch.setattr("kernelmeans.cli.fit.fit_task", fail)
     development = SimpleNamespace(flags=SimpleNamespace(dev_mode=True))
     monkeypatch.setattr("kernelmeans.cli.errors.sys", development)
     with pytest.raises(RuntimeError, match="odd"):

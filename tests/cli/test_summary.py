@@ -6,7 +6,7 @@ import pytest
 
 from kernelmeans import describe
 from kernelmeans.cli.outputs import as_json
-from kernelmeans.cli.summary import as_text, percent_above, summarized
+from kernelmeans.cli.summary import as_text, summarized
 
 
 def summary(**changes):
@@ -65,14 +65,6 @@ def test_what_the_clusters_are_comes_before_technical_lines():
     assert places == sorted(places)
     assert text.count("in 2 clusters") == 1
     assert "rows\n\ncost" in text
-
-
-def test_percent_above():
-    assert percent_above(11.0, 10.0, scale=20.0) == pytest.approx(10)
-    assert percent_above(9.0, 10.0, scale=20.0) == pytest.approx(-10)
-    assert percent_above(1e-15, 2e-15, scale=20.0) == 0  # rounding
-    assert percent_above(0.0, 0.0, scale=0.0) == 0
-    assert percent_above(1.0, 0.0, scale=20.0) == math.inf
 
 
 def test_powers():

@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._errors import InputError
-from kernelmeans.cli.job import write_digits
+from kernelmeans.cli.demo import write_digits
 from kernelmeans.cli.views import read_views
 from kernelmeans.models import load_model
 from kernelmeans.models.archive import TRUSTED_TYPES

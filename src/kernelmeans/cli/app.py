@@ -55,7 +55,7 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
         job = FitJob.of(chosen, parameters=parameters, arguments=arguments)
         job.check_early()
 
-        from kernelmeans.cli.job import run_fit
+        from kernelmeans.cli.fit import run_fit
 
         run_fit(job)
 
@@ -86,7 +86,7 @@ def choose(ctx: click.Context, /, **chosen: Any) -> None:
         job = ChooseJob.of(chosen, parameters=parameters, search=search, options=for_fit)
         job.check_early()
 
-        from kernelmeans.cli.job import run_choose
+        from kernelmeans.cli.choose import run_choose
 
         run_choose(job)
 
@@ -135,7 +135,7 @@ def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> No
 
     outputs.check_writable([source], force=switches["force"])
 
-    from kernelmeans.cli.job import write_digits
+    from kernelmeans.cli.demo import write_digits
 
     was_there = source.exists()
     write_digits(source, "digit")

@@ -17,7 +17,7 @@ from kernelmeans.report.measures import scores
 from kernelmeans.tables import TableTransformer
 
 if TYPE_CHECKING:
-    from kernelmeans.cli.job import Fitted
+    from kernelmeans.cli.fit import Fitted
     from kernelmeans.cli.jobs import FitJob
     from kernelmeans.cli.prepare import Task
 
@@ -27,8 +27,6 @@ _INDENT = 18
 _TOLD = 3
 # Kernels that the text lists.
 _KERNELS = 12
-# Fraction of the first objective by which equal costs may differ.
-_ROUNDING = 1e-6
 
 
 def fit_summary(
@@ -100,17 +98,6 @@ def _comparison(fitted: "Fitted", plain: Any) -> dict[str, Any]:
         "percent_above_plain": fitted.percent_above_plain,
         "written": "plain" if fitted.model is plain else "annealed",
     }
-
-
-def percent_above(cost: float, reference: float, scale: float) -> float:
-    """Return by how many percent of `reference` a cost lies above it.
-
-    Differences within rounding, on the given scale, count as 0.
-    """
-    difference = float(cost - reference)
-    if abs(difference) <= _ROUNDING * abs(scale):
-        return 0.0
-    return 100.0 * difference / abs(float(reference)) if reference else math.inf
 
 
 def as_text(summary: dict[str, Any], description: Description | None = None) -> str:

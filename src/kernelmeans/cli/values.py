@@ -18,7 +18,9 @@ from kernelmeans.tables.files.tables import Table, blocks, flat
 
 def numbers(table: Table, features: Sequence[str], dtype: str) -> Any:
     """Load these features of `table`, which must be finite numbers."""
-    X = finite_matrix(table, features, dtype)
+    X = table.matrix(features, dtype)
+    bad = [entry for block, values in blocks(X) for entry in _not_finite(values, block.start)]
+    _check_finite(table, features, bad)
     if table.named and column_kind(table.column(features[0])) == "counter":
         warn_user(
             f"column {features[0]!r} only counts the rows; leave it out with "
@@ -49,14 +51,6 @@ def labels_and_weights(
         _check_finite(table, [str(choice.weight_column)], [(int(row), 0) for row in bad])
         weight = weight[rows]
     return labels, weight
-
-
-def finite_matrix(table: Table, names: Sequence[str], dtype: str) -> Any:
-    """Return columns of `table` as numbers; NaN, inf and missing values are errors."""
-    X = table.matrix(names, dtype)
-    bad = [entry for block, values in blocks(X) for entry in _not_finite(values, block.start)]
-    _check_finite(table, names, bad)
-    return X
 
 
 def _check_finite(table: Table, names: Sequence[str], bad: Sequence[tuple[int, int]]) -> None:

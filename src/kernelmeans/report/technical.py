@@ -151,14 +151,8 @@ def _weights(kernels: Sequence[Found] | None) -> Html | None:
     rows = []
     for one in heaviest:
         bar = svg.bar(f"Weight {percent(one['weight'])}", one["weight"] / most)
-        rows.append(
-            [
-                named(one["name"]),
-                named(one["kernel"] if one["factor"] else "constant"),
-                percent(one["weight"]),
-                bar,
-            ]
-        )
+        kernel = one["kernel"] if one["factor"] else "constant"
+        rows.append([named(one["name"]), named(kernel), percent(one["weight"]), bar])
     return table("Kernel weights", ["View", "Kernel", "Of all", "Weight"], rows, "ttng")
 
 

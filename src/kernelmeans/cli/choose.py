@@ -1,10 +1,11 @@
-"""The search for a number of clusters and a kernel: its run, its summary, and its table."""
+"""The work of choose: search for a number of clusters and a kernel, and only then write."""
 
 import shlex
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
@@ -13,14 +14,14 @@ import kernelmeans
 from kernelmeans import ClusterSearch
 from kernelmeans._errors import InputError
 from kernelmeans._text import counted
-from kernelmeans.cli.errors import estimator_errors
+from kernelmeans.cli import outputs
+from kernelmeans.cli.errors import NoClustersError, estimator_errors
+from kernelmeans.cli.jobs import ChooseJob, FitJob, TableJob
+from kernelmeans.cli.prepare import Task, prepare
 from kernelmeans.cli.progress import timed_fit
+from kernelmeans.cli.summary import columns_taken
 from kernelmeans.kernels.kernel import PARAMETERS
 from kernelmeans.report.searches import answer, found_by
-
-if TYPE_CHECKING:
-    from kernelmeans.cli.jobs import TableJob
-    from kernelmeans.cli.prepare import Task
 
 _WIDTH = 78
 #: Most clusters that ``-k auto`` tries.
@@ -39,7 +40,42 @@ _TABLE = {
 }
 
 
-def numbers_to_try(job: "TableJob", n_rows: int) -> range:
+def run_choose(job: ChooseJob) -> None:
+    """Search for the number of clusters and the kernel, and write the results."""
+    task = prepare(job)
+    counts = _numbers_to_try(job, task.Z.shape[0])
+    search, found = _run_search(job, task, counts, job.kernels, job.options, **job.search)
+    _write(job, search, found | columns_taken(task.preparation), job.files())
+
+
+def choose_clusters(job: FitJob, task: Task) -> tuple[ClusterSearch, dict[str, Any]]:
+    """Search for the number of clusters, and set it."""
+    counts = _numbers_to_try(job, task.Z.shape[0])
+    job.note(f"a number of clusters, as in -k {counts[-1]}, is fitted at once")
+    search, found = _run_search(job, task, counts, [job.parameters.get("kernel", "")])
+    if found["chosen"] is None:
+        _write(job, search, found, job.search_files())
+        raise NoClustersError(
+            f"{found['verdict']}. No model is written; -k with a number writes one all the same"
+        )
+    if not job.as_json:
+        job.report(found, _text)
+    task.estimator.set_params(n_clusters=found["clusters"])
+    return search, found
+
+
+def _write(
+    job: TableJob, search: ClusterSearch, found: dict[str, Any], files: Mapping[str, Path]
+) -> None:
+    found["files"] = {name: str(path) for name, path in files.items()}
+    writers = {path: outputs.json_writer(found) for path in files.values()}
+    if "plot" in files:
+        writers[files["plot"]] = outputs.picture_writer(search.plot(), files["plot"])
+    outputs.write_all(writers)
+    job.report(found, _text)
+
+
+def _numbers_to_try(job: TableJob, n_rows: int) -> range:
     """Return the numbers of clusters, which halves of the rows must be able to hold."""
     most = n_rows // 2
     # A single number would be no choice: it is taken, whether its clusters are found again or not.
@@ -54,9 +90,9 @@ def numbers_to_try(job: "TableJob", n_rows: int) -> range:
     return counts
 
 
-def run_search(
-    job: "TableJob",
-    task: "Task",
+def _run_search(
+    job: TableJob,
+    task: Task,
     counts: range,
     kernels: Sequence[str],
     options: Mapping[str, Sequence[str]] | None = None,
@@ -102,12 +138,12 @@ def run_search(
         if str(error):
             job.note(str(error))
         if hasattr(search, "verdict_"):
-            job.report(summary(), search_text)
+            job.report(summary(), _text)
         raise
     return search, summary()
 
 
-def _summary(job: "TableJob", task: "Task", search: ClusterSearch) -> dict[str, Any]:
+def _summary(job: TableJob, task: Task, search: ClusterSearch) -> dict[str, Any]:
     """Return what a search has found, ready for JSON."""
     found = found_by(search)
     for one in found["candidates"]:
@@ -126,7 +162,7 @@ def _summary(job: "TableJob", task: "Task", search: ClusterSearch) -> dict[str, 
     }
 
 
-def _command(job: "TableJob", found: dict[str, Any], options: Mapping[str, Sequence[str]]) -> str:
+def _command(job: TableJob, found: dict[str, Any], options: Mapping[str, Sequence[str]]) -> str:
     """Return the fit to run next; of no clusters the most stable ones, and a remark."""
     rows, remark = found["candidates"], ""
     if (best := found["chosen"]) is None:
@@ -142,7 +178,7 @@ def _command(job: "TableJob", found: dict[str, Any], options: Mapping[str, Seque
     return shlex.join([*arguments, *words]) + remark
 
 
-def search_text(found: dict[str, Any]) -> str:
+def _text(found: dict[str, Any]) -> str:
     """Return what a search has found as a table, the answer in words, and what comes next."""
     columns = {head: name for head, name in _TABLE.items() if name in found["candidates"][0]}
     # Heads of two words take two lines.

@@ -1,31 +1,32 @@
-"""The work of fit and choose: read, then fit or search, and only then write."""
+"""The work of fit: read a table, fit an estimator, and only then write."""
 
+import math
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-from sklearn.datasets import load_digits
 from sklearn.pipeline import Pipeline
 
 from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._files import Writer
 from kernelmeans.cli import outputs
-from kernelmeans.cli.errors import NoClustersError, estimator_errors
-from kernelmeans.cli.jobs import ChooseJob, FitJob, TableJob
+from kernelmeans.cli.choose import choose_clusters
+from kernelmeans.cli.errors import estimator_errors
+from kernelmeans.cli.jobs import FitJob
 from kernelmeans.cli.labels import identifiers, labels_writer
 from kernelmeans.cli.prepare import Task, prepare
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.report import description_of, names_of_rows, report_writer, told_columns
-from kernelmeans.cli.search import numbers_to_try, run_search, search_text
-from kernelmeans.cli.summary import as_text, columns_taken, fit_summary, percent_above
+from kernelmeans.cli.summary import as_text, fit_summary
 from kernelmeans.models import Labels, Model, load_model
 from kernelmeans.models.far import far_beyond
 from kernelmeans.models.files import write_model
 from kernelmeans.models.model import changed_columns, renumber
+
+# Fraction of the first objective by which equal costs may differ.
+_ROUNDING = 1e-6
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,13 @@ class Fitted:
 
     @property
     def percent_above_plain(self) -> float:
-        """The percentage by which the annealed cost lies above the plain one."""
+        """The percentage by which the annealed cost lies above the plain one, 0 within rounding."""
         if self.plain is None:
             return 0.0
-        costs = self.annealed.inertia_, self.plain.inertia_
-        return percent_above(*costs, self.annealed.objective_history_[0])
+        plain, difference = float(self.plain.inertia_), self.annealed.inertia_ - self.plain.inertia_
+        if abs(difference) <= _ROUNDING * abs(self.annealed.objective_history_[0]):
+            return 0.0
+        return 100 * float(difference) / abs(plain) if plain else math.inf
 
     @property
     def model(self) -> KernelPowerKMeans | MultiKernelPowerKMeans | KernelKMeans:
@@ -69,11 +72,11 @@ def run_fit(job: FitJob) -> None:
     earlier = None if job.like is None else _earlier(job.like, job, task)
     search, chosen = None, {}
     if job.chooses:
-        search, chosen["search"] = _choose_clusters(job, task)
+        search, chosen["search"] = choose_clusters(job, task)
         if (scores := job.search_files().get("plot")) in others:
             files["scores"] = scores
     with estimator_errors():
-        fitted = fit(job, task, search)
+        fitted = fit_task(job, task, search)
         far = far_beyond(fitted.model, task.Z, task.weights)
     reading = task.table.reading.chosen()
     model, estimator = Model(fitted.pipeline, task.columns, job.dtype, reading, far), fitted.model
@@ -131,7 +134,7 @@ def _renumber(job: FitJob, model: Model, earlier: Model, labels: Any) -> None:
         job.note(remark)
 
 
-def fit(job: FitJob, task: Task, search: ClusterSearch | None = None) -> Fitted:
+def fit_task(job: FitJob, task: Task, search: ClusterSearch | None = None) -> Fitted:
     """Fit the estimator, unless a search already did. Fit plain kernel k-means to compare."""
     estimator, weights = task.estimator, task.weights
     timed = partial(timed_fit, X=task.Z, quiet=job.quiet, sample_weight=weights)
@@ -145,47 +148,3 @@ def fit(job: FitJob, task: Task, search: ClusterSearch | None = None) -> Fitted:
     plain = KernelKMeans(**{name: getattr(estimator, name) for name in shared})
     plain_seconds = timed(plain, "comparing with plain k-means")
     return Fitted(estimator, task.preparation, seconds, plain, plain_seconds)
-
-
-def _choose_clusters(job: FitJob, task: Task) -> tuple[ClusterSearch, dict[str, Any]]:
-    """Search for the number of clusters, and set it."""
-    counts = numbers_to_try(job, task.Z.shape[0])
-    job.note(f"a number of clusters, as in -k {counts[-1]}, is fitted at once")
-    search, found = run_search(job, task, counts, [job.parameters.get("kernel", "")])
-    if found["chosen"] is None:
-        _write_search(job, search, found, job.search_files())
-        raise NoClustersError(
-            f"{found['verdict']}. No model is written; -k with a number writes one all the same"
-        )
-    if not job.as_json:
-        job.report(found, search_text)
-    task.estimator.set_params(n_clusters=found["clusters"])
-    return search, found
-
-
-def run_choose(job: ChooseJob) -> None:
-    """Search for the number of clusters and the kernel, and write the results."""
-    task = prepare(job)
-    counts = numbers_to_try(job, task.Z.shape[0])
-    search, found = run_search(job, task, counts, job.kernels, job.options, **job.search)
-    _write_search(job, search, found | columns_taken(task.preparation), job.files())
-
-
-def _write_search(
-    job: TableJob, search: ClusterSearch, found: dict[str, Any], files: Mapping[str, Path]
-) -> None:
-    found["files"] = {name: str(path) for name, path in files.items()}
-    writers = {path: outputs.json_writer(found) for path in files.values()}
-    if "plot" in files:
-        writers[files["plot"]] = outputs.picture_writer(search.plot(), files["plot"])
-    outputs.write_all(writers)
-    job.report(found, search_text)
-
-
-def write_digits(path: Path, label: str) -> None:
-    """Write 1797 handwritten digits. Each line has the 64 pixels of an image, and its digit."""
-    digits = load_digits()
-    names = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]
-    frame = pl.DataFrame(digits.data.astype("int8"), schema=names)
-    frame = frame.with_columns(pl.Series(label, digits.target))
-    outputs.write_all({path: frame.write_csv})
