@@ -11,7 +11,7 @@ from kernelmeans.cli import values
 from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.cli.options import flags
 from kernelmeans.tables import frames, kinds, spellings
-from kernelmeans.tables.files.tables import FrameTable, Table
+from kernelmeans.tables.files.tables import FileTable, FrameTable
 from kernelmeans.tables.values import Texts
 
 
@@ -44,7 +44,7 @@ class Loaded(NamedTuple):
     weights: Any
 
 
-def load_data(table: Table, choice: ColumnChoice, dtype: str) -> Loaded:
+def load_data(table: FileTable, choice: ColumnChoice, dtype: str) -> Loaded:
     """Load features that must be numbers, classes and weights."""
     columns = choice.features(table)
     X = values.numbers(table, columns, dtype)

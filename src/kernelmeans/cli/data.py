@@ -10,7 +10,7 @@ from kernelmeans._typing import MissingName, SkewedName
 from kernelmeans.tables.columns import matching
 
 if TYPE_CHECKING:
-    from kernelmeans.tables.files.tables import Table
+    from kernelmeans.tables.files.tables import FileTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class ColumnChoice:
     weight_column: str | None = None
     id_column: str | None = None
 
-    def features(self, table: "Table") -> list[str]:
+    def features(self, table: "FileTable") -> list[str]:
         """Return the names of the feature columns of `table`, in its order."""
         known = table.names
         wanted = set(find_columns(table, known, self.columns, "columns") or known)
@@ -66,14 +66,14 @@ class ColumnChoice:
             raise InputError(f"{table.source}: no column is left to cluster by")
         return chosen
 
-    def called(self, table: "Table") -> set[str]:
+    def called(self, table: "FileTable") -> set[str]:
         """Return the columns whose full names the user gives, so that they are used."""
         found = find_columns(table, table.names, self.columns, "columns")
         return {name for name, is_full in found.items() if is_full}
 
 
 def find_columns(
-    table: "Table", known: Collection[str], given: Sequence[str], parameter: str
+    table: "FileTable", known: Collection[str], given: Sequence[str], parameter: str
 ) -> dict[str, bool]:
     """Return the columns that a parameter stands for, and whether it gives their full names.
 
@@ -88,7 +88,7 @@ def find_columns(
         raise InputError(f"{table.source}: {error}") from error
 
 
-def known_column(table: "Table", names: Collection[str], name: str, option: str) -> str:
+def known_column(table: "FileTable", names: Collection[str], name: str, option: str) -> str:
     """Return the name of a column that an option names, or refuse it."""
     for candidate in (name, name.strip()):
         if candidate in table.nested:

@@ -12,7 +12,7 @@ from kernelmeans.cli.data import known_column
 from kernelmeans.models import Labels
 from kernelmeans.models.labels import spread
 from kernelmeans.tables import Column
-from kernelmeans.tables.files.tables import FrameTable, Table
+from kernelmeans.tables.files.tables import FileTable, FrameTable
 
 #: Fraction of the rows that differ in a column that names them.
 _NAMED = 0.9
@@ -45,7 +45,7 @@ def labels_writer(
     return frame.insert_column(0, rows).write_csv
 
 
-def identifiers(table: Table, name: str | None) -> pl.Series | None:
+def identifiers(table: FileTable, name: str | None) -> pl.Series | None:
     """Return the column of ``--id-column`` as text, or else the names of rows in the file."""
     if (name := name or table.row_names) is None:
         return None
@@ -67,7 +67,7 @@ def identifiers(table: Table, name: str | None) -> pl.Series | None:
     return column.cast(pl.String)
 
 
-def first_identifier(table: Table, columns: Sequence[Column]) -> str | None:
+def first_identifier(table: FileTable, columns: Sequence[Column]) -> str | None:
     """The first column that a fit has left out because it names the rows."""
     for column in columns:
         if column.kind == "identifier" and not column.used and not _is_ours(column.name):

@@ -28,8 +28,8 @@ from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.files.archives import check_size
 from kernelmeans.tables.files.tables import (
+    FileTable,
     PreparedRows,
-    Table,
     blocks,
     loaded,
     open_file,
@@ -69,7 +69,7 @@ class Task:
     """
 
     estimator: Any
-    table: Table
+    table: FileTable
     columns: list[str]
     X: Any
     Z: Any
@@ -140,7 +140,7 @@ def prepare(job: "TableJob") -> Task:
     )
 
 
-def _check_categorical(job: "TableJob", table: Table, features: Sequence[str]) -> None:
+def _check_categorical(job: "TableJob", table: FileTable, features: Sequence[str]) -> None:
     """Refuse a category that another option leaves out."""
     given = {name.strip() for text in job.categorical for name in [text, *text.split(",")]}
     dropped = find_columns(table, table.names, job.drop, "drop").keys()
@@ -151,7 +151,7 @@ def _check_categorical(job: "TableJob", table: Table, features: Sequence[str]) -
         )
 
 
-def _read(job: "TableJob", n_clusters: int) -> Table:
+def _read(job: "TableJob", n_clusters: int) -> FileTable:
     """Read a table of enough rows."""
     table = open_file(job.data, job, budget=job.budget(), verbatim=job.id_column)
     learn(lines=table.lines)
@@ -170,7 +170,7 @@ def _read(job: "TableJob", n_clusters: int) -> Table:
 
 def _prepared(
     job: "TableJob",
-    table: Table,
+    table: FileTable,
     X: Any,
     features: Sequence[str],
     called: Collection[str],
@@ -235,7 +235,7 @@ def _places(transformer: TableTransformer) -> dict[str, range]:
 
 def _numbers(
     job: "TableJob",
-    table: Table,
+    table: FileTable,
     features: list[str],
     categorical: Collection[str],
     weights: Any,

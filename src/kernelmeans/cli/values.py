@@ -13,10 +13,10 @@ from kernelmeans._typing import BoolArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.cli.data import ColumnChoice
 from kernelmeans.tables import column_kind
-from kernelmeans.tables.files.tables import Table, blocks, flat
+from kernelmeans.tables.files.tables import FileTable, blocks, flat
 
 
-def numbers(table: Table, features: Sequence[str], dtype: str) -> Any:
+def numbers(table: FileTable, features: Sequence[str], dtype: str) -> Any:
     """Load these features of `table`, which must be finite numbers."""
     X = table.matrix(features, dtype)
     bad = [entry for block, values in blocks(X) for entry in _not_finite(values, block.start)]
@@ -29,7 +29,7 @@ def numbers(table: Table, features: Sequence[str], dtype: str) -> Any:
     return X
 
 
-def weights(table: Table, choice: ColumnChoice, dtype: str) -> Any:
+def weights(table: FileTable, choice: ColumnChoice, dtype: str) -> Any:
     """Load sample weights as they are; None if there are none."""
     if choice.weight_column is None:
         return None
@@ -37,7 +37,7 @@ def weights(table: Table, choice: ColumnChoice, dtype: str) -> Any:
 
 
 def labels_and_weights(
-    table: Table, choice: ColumnChoice, dtype: str, rows: BoolArray
+    table: FileTable, choice: ColumnChoice, dtype: str, rows: BoolArray
 ) -> tuple[Any, Any]:
     """Load known classes, counted from 0, and sample weights; None where there are none.
 
@@ -53,7 +53,7 @@ def labels_and_weights(
     return labels, weight
 
 
-def _check_finite(table: Table, names: Sequence[str], bad: Sequence[tuple[int, int]]) -> None:
+def _check_finite(table: FileTable, names: Sequence[str], bad: Sequence[tuple[int, int]]) -> None:
     """Refuse values that are not finite, at these rows and columns."""
     if bad:
         row, column = bad[0]
@@ -78,7 +78,7 @@ def _not_finite(X: Any, start: int) -> list[tuple[int, int]]:
     return sorted(zip((start + rows[first]).tolist(), columns.tolist(), strict=True))
 
 
-def _classes(table: Table, name: str, rows: BoolArray) -> Any:
+def _classes(table: FileTable, name: str, rows: BoolArray) -> Any:
     """Return the known classes of some rows, counted from 0."""
     values = table.column(name)
     for row in np.flatnonzero(rows).tolist():

@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 import scipy.sparse
 
-from kernelmeans.tables.files.tables import FrameTable, Table, blocks
+from kernelmeans.tables.files.tables import FileTable, FrameTable, blocks
 
 #: Rows of an array that are worked on at a time, because several copies of them are made.
 _COPIED = 2**14
 
 
 def named_blocks(
-    table: Table, names: Mapping[str, str], dtype: str, most: int
+    table: FileTable, names: Mapping[str, str], dtype: str, most: int
 ) -> Iterator[pl.DataFrame]:
     """Yield blocks of some columns as data frames.
 

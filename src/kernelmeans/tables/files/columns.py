@@ -9,7 +9,7 @@ import scipy.sparse
 
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.rows import Rows
-from kernelmeans.tables.files.tables import Table
+from kernelmeans.tables.files.tables import FileTable
 
 _WORDS = {True: "yes", False: "no", None: None}
 
@@ -28,12 +28,12 @@ class FileColumns(Mapping[str, Array]):
         Which rows of the file are taken.
     """
 
-    table: Table
+    table: FileTable
     names: Sequence[str]
     rows: BoolArray
 
     @classmethod
-    def of(cls, table: Table, rows: BoolArray, *, pairwise: bool = False) -> Self:
+    def of(cls, table: FileTable, rows: BoolArray, *, pairwise: bool = False) -> Self:
         """Take all columns that can be read one by one and do not name the rows.
 
         Those of a matrix between rows (`pairwise`) are rows. Those of a sparse matrix or of an

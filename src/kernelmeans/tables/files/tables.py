@@ -19,7 +19,6 @@ from kernelmeans._memory import cached_property
 from kernelmeans._text import listed, shortened
 from kernelmeans._warnings import warn_user
 from kernelmeans.rows import Rows, open_rows
-from kernelmeans.tables import frames
 from kernelmeans.tables.files.archives import check_shape, read_npz
 from kernelmeans.tables.files.encodings import read_content, to_utf8
 from kernelmeans.tables.files.headings import tidied, without_words
@@ -31,7 +30,7 @@ from kernelmeans.tables.files.settings import (
 )
 from kernelmeans.tables.files.suffixes import ANY_TEXT, ON_DISK, known_suffix
 from kernelmeans.tables.files.text import read_text
-from kernelmeans.tables.frames import as_array
+from kernelmeans.tables.frames import Table, as_array
 from kernelmeans.tables.kinds import marks_of
 from kernelmeans.tables.spellings import Marks, all_numbers
 from kernelmeans.tables.values import Texts
@@ -134,7 +133,7 @@ class FrameTable:
             return rows
         frame = self.collected(names)
         X, examples = np.empty(frame.shape, dtype=dtype), dict[str, str]()
-        marks = marks_of(frames.Table(frame), names, self.marks())
+        marks = marks_of(Table(frame), names, self.marks())
         for place, column in enumerate(frame):
             numbers, other = _wanted_numbers(column, marks)
             if other is not None:
@@ -292,7 +291,7 @@ class ArrayTable:
         return pl.DataFrame(X, schema=names, orient="row")
 
 
-Table = FrameTable | ArrayTable
+FileTable = FrameTable | ArrayTable
 
 
 def _wanted_numbers(column: pl.Series, marks: Marks) -> tuple[pl.Series, str | None]:
@@ -313,7 +312,7 @@ def open_file(
     *,
     budget: float = math.inf,
     verbatim: str | None = None,
-) -> Table:
+) -> FileTable:
     """Open a file; what it is follows from its suffix.
 
     Parameters
@@ -351,7 +350,7 @@ def open_file(
 
 def _open_table(
     path: Path, suffix: str, reading: Reading, budget: float, verbatim: str | None
-) -> Table:
+) -> FileTable:
     if suffix not in ON_DISK and path != DASH and path.stat().st_size > LOADED_FRACTION * budget:
         warn_user(
             f"{path} is large and is loaded as a whole; {', '.join(ON_DISK)} are read block by "
