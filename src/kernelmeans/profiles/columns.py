@@ -173,7 +173,7 @@ def profile_of(
     kind: str | None = None,
     *,
     is_category: bool = False,
-    unit: float = 0.0,
+    knee: float = 0.0,
 ) -> Profile:
     """Describe a column.
 
@@ -189,7 +189,7 @@ def profile_of(
         What the column is called, if it is to be taken for a category.
     is_category : bool, default=False
         Whether its type is that of a category, which may have numbers for values.
-    unit : float, default=0
+    knee : float, default=0
         That of its logarithms, if the clusters depend on these.
 
     Returns
@@ -206,12 +206,12 @@ def profile_of(
     if found.kind == "constant" and column.dtype.kind in "iuf":
         numbers = column.astype(float)
     if numbers is not None and found.kind in _NUMBERS:
-        return _of_numbers(found.kind, numbers[grouped.rows], grouped, unit)
+        return _of_numbers(found.kind, numbers[grouped.rows], grouped, knee)
     category = found if found.values else as_category(column)
     return _of_category(found.kind, category, grouped)
 
 
-def _of_numbers(kind: str, numbers: Array, grouped: Grouped, unit: float) -> Profile:
+def _of_numbers(kind: str, numbers: Array, grouped: Grouped, knee: float) -> Profile:
     """Means, or medians if the tails are heavy: then a few rows would decide the means.
 
     Where clusters depend on logarithms these have means, and differences are between them.
@@ -222,8 +222,8 @@ def _of_numbers(kind: str, numbers: Array, grouped: Grouped, unit: float) -> Pro
     if not len(numbers):
         nothing = np.full(grouped.n_clusters, np.nan)
         return Profile(kind, "mean", nothing, nothing, nothing, missing)
-    if unit:
-        numbers = logarithms(numbers, unit)
+    if knee:
+        numbers = logarithms(numbers, knee)
     # Divided by a power of 2 no digit changes, and squares of large numbers do not overflow.
     power = np.ldexp(1.0, int(np.frexp(np.abs(numbers).max())[1]) - 1)
     numbers = numbers / power
@@ -233,7 +233,7 @@ def _of_numbers(kind: str, numbers: Array, grouped: Grouped, unit: float) -> Pro
     values, weights = numbers[order], present.weights[order]
     low, middle, high = (_quantile(values, weights, q) for q in (0.25, 0.5, 0.75))
     # Quartiles that coincide tell of one frequent number, zero mostly: medians would hide the rest.
-    if not unit and low < middle < high and high - low < scale:
+    if not knee and low < middle < high and high - low < scale:
         statistic, center = "median", middle
         ordered = present._replace(labels=present.labels[order], weights=weights)
         first, found, last = _quantiles(values, ordered, (_FEWEST, 0.5, 1 - _FEWEST))
@@ -241,7 +241,7 @@ def _of_numbers(kind: str, numbers: Array, grouped: Grouped, unit: float) -> Pro
         ends = np.nanmin(first), np.nanmax(last)
         scale = _deviation(np.clip(values, *ends), weights)
     else:
-        statistic = "geometric mean" if unit else "mean"
+        statistic = "geometric mean" if knee else "mean"
         with np.errstate(invalid="ignore"):  # no value in a cluster: NaN
             found = center + present.sums(numbers - center) / present.sums()
     found[~grouped.told(present)] = np.nan
@@ -251,8 +251,8 @@ def _of_numbers(kind: str, numbers: Array, grouped: Grouped, unit: float) -> Pro
     frequencies = grouped.fractions(present, *codes)
     difference = (found - center) / (scale or np.inf)
     found, overall, scale = found * power, np.full_like(found, center * power), scale * power
-    if unit:
-        found, overall, scale = powers(found, unit), powers(overall, unit), np.nan
+    if knee:
+        found, overall, scale = powers(found, knee), powers(overall, knee), np.nan
     return Profile(
         kind, statistic, found, overall, difference, missing, scale, frequencies=frequencies
     )

@@ -86,8 +86,8 @@ def describe(
     -----
     The difference is that of the means or medians, in standard deviations of the whole table.
     Beside medians a number counts as their end if it is below the 5 % quantiles of all clusters, or
-    above their 95 % quantiles, so that one absurd number hides nothing. Geometric means are those
-    of numbers to which the unit of the logarithms is added; it is subtracted again. Difference and
+    above their 95 % quantiles, so that one absurd number hides nothing. Before a geometric mean the
+    median of the positive numbers is added to all, and it is subtracted again. Difference and
     standard deviation are then those of the logarithms. For categories and gaps they are those of
     the column that is 1 where a row has the value or the gap, and 0 elsewhere. So all columns can
     be compared.
@@ -156,9 +156,9 @@ def used_columns(transformers: Sequence[Any], columns: Iterable[str]) -> set[str
 
 
 def logarithms_of(transformers: Sequence[Any]) -> dict[str, float]:
-    """The columns whose logarithms a model takes, and their units."""
+    """The columns whose logarithms a model takes, and their knees."""
     tables = tables_among(transformers)
-    return {name: unit for one in tables for name, unit in one._logarithms().items()}
+    return {name: knee for one in tables for name, knee in one._logarithms().items()}
 
 
 def reader_of(transformers: Sequence[Any]) -> Callable[[str, Array], Array]:
@@ -326,15 +326,15 @@ def _profiles(
     tables: Sequence[TableTransformer],
 ) -> Iterator[tuple[str, Profile]]:
     """All columns but nested ones, and after each with gaps where these are."""
-    units = logarithms_of(tables)
+    knees = logarithms_of(tables)
     read = reader_of(tables)
     for name in columns:
         typed = isinstance(columns, Table) and columns.is_category(name)
         values = read(name, np.asarray(columns[name]))
-        kind, unit = kinds.get(name), units.get(name, 0.0)
+        kind, knee = kinds.get(name), knees.get(name, 0.0)
         if kind is None and is_nested(values):
             continue
-        profile = profile_of(values, name, grouped, kind, is_category=typed, unit=unit)
+        profile = profile_of(values, name, grouped, kind, is_category=typed, knee=knee)
         yield name, profile
         if (gaps := profile.gaps(grouped)) is not None:
             yield f"{name}{IS_MISSING}", gaps

@@ -133,7 +133,7 @@ def _looked_at(
     entries = [entry for some in chosen for entry in some or ()]
     numbers = {entry.source for entry in entries if entry.kind in ("number", "date")}
     shapes, typical, read = {}, {}, reader_of(subject.transformers)
-    units = logarithms_of(subject.transformers)
+    knees = logarithms_of(subject.transformers)
     for name in dict.fromkeys(entry.source for entry in entries):
         column = np.asarray(table[name])
         missing = Texts(column).in_words().missing if name in words else MISSING
@@ -141,11 +141,11 @@ def _looked_at(
             [_text(column[row], missing) for row in one.get("typical_rows", ())] for one in clusters
         ]
         if name in numbers and (values := found_in(read(name, column), name).numbers) is not None:
-            unit = units.get(name, 0.0)
-            scaled = logarithms(values, unit) if unit else values
+            knee = knees.get(name, 0.0)
+            scaled = logarithms(values, knee) if knee else values
             own, every, ends = histograms(scaled, subject.labels, len(clusters), fewest)
-            if unit and ends is not None:
-                low, high = powers(np.array(ends), unit).tolist()
+            if knee and ends is not None:
+                low, high = powers(np.array(ends), knee).tolist()
                 ends = low, high
             shapes[name] = own, every, ends
     return shapes, typical

@@ -44,8 +44,8 @@ class Decision(NamedTuple):
         What it was taken for.
     median : float
         That of its numbers, which takes the place of missing values.
-    unit : float
-        Of numbers that are taken as logarithms: the median of the positive ones. Otherwise 0.
+    knee : float
+        That of `logarithms`: the median of the positive numbers. 0 where none are taken.
     values : sequence of str
         Those of a category.
     spelling : Spelling
@@ -56,7 +56,7 @@ class Decision(NamedTuple):
 
     column: Column
     median: float = 0.0
-    unit: float = 0.0
+    knee: float = 0.0
     values: Sequence[str] = ()
     spelling: Spelling = Spelling()
     doubt: Doubt | None = None
@@ -220,7 +220,7 @@ def _decision(
     name: str, found: Found, used: bool, missing: str, skewed: str, gaps_told: set[bytes]
 ) -> Decision:
     """What is remembered of a column; gaps in the same rows are told by the first column alone."""
-    median, unit, many = 0.0, 0.0, False
+    median, knee, many = 0.0, 0.0, False
     if used and found.kind != "category" and found.numbers is not None:
         median = _median(found.numbers)
         if missing == "impute" and found.n_missing > MANY_MISSING * len(found.numbers):
@@ -228,10 +228,10 @@ def _decision(
             many = gaps not in gaps_told
             gaps_told.add(gaps)
         if skewed == "log" and found.kind == "number":
-            unit = _unit(found.numbers)
+            knee = _knee(found.numbers)
     n_values = len(found.values) or None
-    column = Column(name, found.kind, used, found.reason, found.n_missing, n_values, many, unit > 0)
-    return Decision(column, median, unit, found.values, found.spelling, found.doubt)
+    column = Column(name, found.kind, used, found.reason, found.n_missing, n_values, many, knee > 0)
+    return Decision(column, median, knee, found.values, found.spelling, found.doubt)
 
 
 @np.errstate(invalid="ignore")  # of a signaling NaN, as damaged files have
@@ -239,28 +239,28 @@ def _median(numbers: Array) -> float:
     return 2 * float(np.nanmedian(numbers / 2))  # the mean of two large numbers may overflow
 
 
-def _unit(numbers: Array) -> float:
-    """The unit of the logarithms of numbers; 0 for numbers that stay as they are."""
+def _knee(numbers: Array) -> float:
+    """The knee of the scale of numbers; 0 for numbers that stay as they are."""
     present = numbers[np.isfinite(numbers)]
     if not len(present) or present.min() < 0 or not present.any():
         return 0.0
-    unit = _median(present[present > 0])
+    knee = _median(present[present > 0])
     before = _skewness(present)
-    if before <= SKEWED or abs(_skewness(logarithms(present, unit))) > before / 2:
+    if before <= SKEWED or abs(_skewness(logarithms(present, knee))) > before / 2:
         return 0.0
-    return unit
+    return knee
 
 
-def logarithms(numbers: Array, unit: float) -> Array:
-    """Numbers on a scale that is linear up to the unit, and logarithmic far beyond."""
+def logarithms(numbers: Array, knee: float) -> Array:
+    """Numbers on a scale that is about linear up to the knee, and logarithmic far beyond."""
     with np.errstate(over="ignore"):
-        scaled: Array = np.sign(numbers) * np.log1p(np.abs(numbers) / unit)
+        scaled: Array = np.sign(numbers) * np.log1p(np.abs(numbers) / knee)
     return scaled
 
 
-def powers(numbers: Array, unit: float) -> Array:
+def powers(numbers: Array, knee: float) -> Array:
     """The numbers that have these `logarithms`."""
-    return np.asarray(np.sign(numbers) * np.expm1(np.abs(numbers)) * unit)
+    return np.asarray(np.sign(numbers) * np.expm1(np.abs(numbers)) * knee)
 
 
 def _skewness(numbers: Array) -> float:

@@ -50,8 +50,8 @@ class TableTransformer(TransformerMixin, Estimator):
     rows are left out. ``columns_`` says what each column was taken for, and why.
 
     Numbers are centered and scaled to unit variance. Skewed ones, such as
-    money, are taken as logarithms first: log(1 + x / unit), where the unit is the median of the
-    positive numbers.
+    money, are taken as logarithms first: log(1 + x / m), where m is the median of the positive
+    numbers.
 
     A category becomes a column of 0 and 1 for each value. So two values of a category, rare or
     frequent, are as far apart as two random rows in a number: sqrt(2). The same holds for true and
@@ -465,7 +465,7 @@ class TableTransformer(TransformerMixin, Estimator):
             field: np.array(values) for field, values in zip(Column._fields, fields, strict=True)
         }
         self._medians = np.array([decision.median for decision in decisions])
-        self._units = np.array([decision.unit for decision in decisions])
+        self._units = np.array([decision.knee for decision in decisions])  # as in model files
         self._values = {
             one.column.name: np.array(one.values) for one in decisions if len(one.values)
         }
@@ -479,20 +479,20 @@ class TableTransformer(TransformerMixin, Estimator):
         self.n_features_in_ = len(columns)
 
     def _used(self) -> Iterator[tuple[Column, float, float, slice]]:
-        """Used columns, their medians and units, and their places in the result."""
+        """Used columns, their medians and knees, and their places in the result."""
         start = 0
-        medians, units = self._medians.tolist(), self._units.tolist()
-        for column, median, unit in zip(self.columns_, medians, units, strict=True):
+        medians, knees = self._medians.tolist(), self._units.tolist()
+        for column, median, knee in zip(self.columns_, medians, knees, strict=True):
             if column.used:
                 width = column.n_values or 1 + column.has_indicator
-                yield column, median, unit, slice(start, start + width)
+                yield column, median, knee, slice(start, start + width)
                 start += width
 
     def _logarithms(self) -> dict[str, float]:
-        """The units of the columns that are taken as logarithms, and of their copies."""
-        units = {column.name: unit for column, _, unit, _ in self._used() if unit}
-        copies = {f"as {name!r}": unit for name, unit in units.items()}
-        return units | {
+        """The knees of the columns that are taken as logarithms, and of their copies."""
+        knees = {column.name: knee for column, _, knee, _ in self._used() if knee}
+        copies = {f"as {name!r}": knee for name, knee in knees.items()}
+        return knees | {
             one.name: copies[one.reason] for one in self.columns_ if one.reason in copies
         }
 
@@ -585,7 +585,7 @@ class TableTransformer(TransformerMixin, Estimator):
             return marks_of(table, names, marks).proved
 
         highest_of = vars(self).get("_flags", {})  # older models take any number for a flag
-        for column, median, unit, place in self._used():
+        for column, median, knee, place in self._used():
             values = table[column.name]
             known = self._values.get(column.name)
             spelling = self._spelling(column.name)
@@ -617,7 +617,7 @@ class TableTransformer(TransformerMixin, Estimator):
                     placeable &= ~lacks
             if Z is not None:
                 filled = np.where(lacks, median, numbers)
-                Z[:, place.start] = logarithms(filled, unit) if unit else filled
+                Z[:, place.start] = logarithms(filled, knee) if knee else filled
                 if column.has_indicator:
                     Z[:, place.start + 1] = lacks
         return Inspection(placeable & ~empty, wrong, unseen, n_missing, int(empty.sum()), doubts)
