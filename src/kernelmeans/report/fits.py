@@ -1,4 +1,4 @@
-"""What is told of a fit itself: the summary of a command and the report print these facts."""
+"""Facts of a fit: the summary of `kernelmeans fit` and the report print them."""
 
 from collections.abc import Sequence
 from typing import Any

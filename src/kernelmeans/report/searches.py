@@ -1,4 +1,4 @@
-"""What a search has found: `kernelmeans choose` and the report print these facts."""
+"""Facts of a search: the results of `kernelmeans choose` and the report print them."""
 
 from collections.abc import Mapping
 from typing import Any
