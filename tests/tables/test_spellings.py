@@ -49,6 +49,54 @@ def test_a_number_alone_is_read_as_its_column_was(library, spelling):
         assert transformer.transform(library({"x": [text]})).tolist() == [[number]]
 
 
+#: Spellings of one unit, and of units that only look alike.
+SAME_UNITS = [
+    "kg KG Kg",
+    "mg/dL mg/dl",
+    "kWh KWH",
+    "hours Hours HOURS",
+    "EUR € eur",
+    "USD $",
+    "GBP £",
+]
+OTHER_UNITS = ["mW MW", "mg Mg", "€ $", "kg lb", "mg/dl Mg/dl"]
+
+
+def in_units(units):
+    """A column of numbers in these units in turn, and the numbers."""
+    numbers = np.arange(20.0, 80).tolist()
+    return [f"{number} {units[row % len(units)]}" for row, number in enumerate(numbers)], numbers
+
+
+@pytest.mark.parametrize("units", SAME_UNITS)
+def test_a_unit_has_several_spellings(table, units):
+    texts, numbers = in_units(units.split())
+    transformer = TableTransformer(scale=False, skewed="keep", drop=["town"])
+    columns = {"x": texts, "town": ["Rome", "Pisa"] * 30}
+    assert transformer.fit_transform(table(columns))[:, 0].tolist() == numbers
+    usual, *others = units.split()
+    transformer.fit(table({**columns, "x": in_units([usual])[0]}))
+    assert f"x: in '{usual.removesuffix('s')}'" in transformer.report_
+    for other in others:
+        new = table({**columns, "x": in_units([other])[0]})
+        assert transformer.transform(new)[:, 0].tolist() == numbers
+
+
+@pytest.mark.parametrize("units", OTHER_UNITS)
+def test_other_units_are_not_mixed(table, units):
+    usual, other = units.split()
+    columns = {"x": in_units([usual, usual, other])[0], "y": np.arange(60.0) ** 2}
+    transformer = TableTransformer().fit(table(columns))
+    said = f"numbers in '{usual}', but also values such as '22.0 {other}'"
+    assert transformer.columns_[0].reason == said
+    columns["x"] = in_units([usual])[0]
+    transformer.fit(table(columns))
+    columns["x"][7] = f"5 {other}"
+    assert transformer.inspect(table(columns)).wrong["x"] == (7, f"'5 {other}' (not {usual})")
+    with pytest.raises(ValueError, match=f"holds numbers, but '5 .* has no {usual!r}, which"):
+        TableTransformer().fit(table(columns))
+
+
 def taken(table):
     """What column x is taken for, and the names of all features; or why it is refused."""
     try:

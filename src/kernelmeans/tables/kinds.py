@@ -279,7 +279,9 @@ def _numbers_in(texts: Texts, values: Array, name: str, marks: Marks) -> Found |
             return None
         if not _are_slips(found.stray, texts.counts, len(values)):
             example = repr(shortened(text, 60))
-            return Found("text", f"numbers, but also values such as {example}", texts.n_missing)
+            those = f"numbers in {unit!r}" if unit else "numbers"
+            reason = f"{those}, but also values such as {example}"
+            return Found("text", reason, texts.n_missing)
         have = f"no {unit!r}, which other rows have"
         why = f"has {have if unit else 'a unit, which others have not'}"
         why = why if text in found.numbers else "is none"

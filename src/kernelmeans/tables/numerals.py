@@ -31,19 +31,23 @@ _CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|BRL|MXN|ZAR|SEK|NOK|DKK|PLN|CZ
 # Signs and codes before a number. Other words there are part of a name: C12, Room 12.
 _BEFORE = rf"[{SIGNS}]|(?i:{_CODES})|R\$|kr\.?|zł|Rs\.?|Fr\.?"
 # Units after a number. Other words there make it a code or a place: 12A, 10115 Berlin, 5 May. A
-# letter may too, unless a blank stands before it.
-_WORDS = "|".join(
+# letter may too, unless a blank stands before it. Mb is no MB.
+_ANY_CAPITALS = "|".join(
     (
-        rf"{_BEFORE}|°C|°F|°",
-        "kg|mg|µg|ug|lbs?|pounds?|oz|km|cm|mm|µm|miles?|mi|ft|feet|inch(?:es)?|yds?",
-        "km/h|kph|mph|m/s|km2|km²|m2|m²|cm2|m3|m³|cm3|sqm|sqft|ha|ml|mL|cl|gal",
+        "°C|°F|°|kg|mg|µg|ug|lbs?|pounds?|oz|km|cm|mm|µm|miles?|mi|ft|feet|inch(?:es)?|yds?",
+        "km/h|kph|mph|m/s|km2|km²|m2|m²|cm2|m3|m³|cm3|sqm|sqft|ha|ml|cl|gal",
         "hours?|hrs?|hr|minutes?|mins?|seconds?|secs?|ms|days?|weeks?|months?|years?|yrs?",
         "Jahre?|Monate?|Tage?|Wochen?|Std|Stunden?|Minuten?|Sek",
-        "kWh|MWh|kW|MW|Wh|mV|kV|mA|Hz|kHz|MHz|GHz|kB|KB|MB|GB|TB|dB|pcs?|Stk|Stück|kcal|cal|kJ",
-        "bar|hPa|kPa|Pa|mmHg|mg/dl|mg/dL|mmol/l|mmol/L|bpm|rpm|ppm",
+        "kWh|MWh|kW|MW|Wh|mV|kV|mA|Hz|kHz|MHz|GHz|dB|pcs?|Stk|Stück|kcal|cal|kJ",
+        "bar|hPa|kPa|Pa|mmHg|mg/dl|mmol/l|bpm|rpm|ppm",
     )
 )
+_WORDS = rf"{_BEFORE}|(?i:{_ANY_CAPITALS})|kB|KB|MB|GB|TB"
 _LETTERS = "g|t|m|l|L|s|h|d|W|V|A|J"
+# Milli and mega before a symbol, which only their capital tells apart.
+_MEGA = re.compile("M(?=(?:[glsVAW]|Wh|Hz)(?:/|$))", re.IGNORECASE)
+#: Codes of currencies, by their signs.
+_CODE_OF = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY"}
 _EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
 _DIGITS = rf"[0-9](?:[0-9.,{APOSTROPHES}{SPACES}]*[0-9.,])?{_EXPONENT}|[.,][0-9]+{_EXPONENT}"
 #: A number, and the text before and after it.
@@ -183,19 +187,35 @@ def all_groups(decimal: str) -> str:
     return f".,{APOSTROPHES}{SPACES}".replace(decimal, "")
 
 
-def units_like(unit: str) -> set[str]:
-    """The units whose numbers can be compared with numbers in this unit.
+def are_alike(unit: str, usual: str) -> bool:
+    """Whether numbers in a unit can be compared with those in the usual one of a column.
 
-    A number without a unit counts as one in this unit. Only percents must have their sign, because
-    0.5 and 50 % may be the same.
+    A number without a unit counts as one in the usual unit. Only percents must have their sign,
+    because 0.5 and 50 % may be the same.
 
     Examples
     --------
-    >>> from kernelmeans.tables.numerals import units_like
-    >>> sorted(units_like("kg")), sorted(units_like("%")), sorted(units_like(""))
-    (['', 'kg'], ['%'], [''])
+    >>> from kernelmeans.tables.numerals import are_alike
+    >>> are_alike("", "kg"), are_alike("lb", "kg"), are_alike("kg", ""), are_alike("", "%")
+    (True, False, False, False)
     """
-    return {unit} if unit == "%" else {unit, ""}
+    return same_unit(unit) == same_unit(usual) or (not unit and usual != "%")
+
+
+@cache
+def same_unit(unit: str) -> str:
+    """A text that all spellings of a unit share. Capitals count only if they may mean mega.
+
+    Examples
+    --------
+    >>> from kernelmeans.tables.numerals import same_unit
+    >>> same_unit("mg/dL") == same_unit("mg/dl"), same_unit("€") == same_unit("EUR")
+    (True, True)
+    >>> same_unit("mW") == same_unit("MW")
+    False
+    """
+    folded = _CODE_OF.get(unit, unit).casefold()
+    return f"M{folded[1:]}" if unit[:1] == "M" and _MEGA.match(unit) else folded
 
 
 def is_multiple(unit: str) -> bool:
@@ -220,4 +240,4 @@ def unit_of(text: str) -> str | None:
 
 def _singular(unit: str) -> str:
     """A unit in the singular, because 1 day and 2 days have the same unit."""
-    return re.sub(r"(?<=[a-z][a-z])s$", "", unit.removesuffix("."))
+    return re.sub(r"(?i)(?<=[a-z][a-z])s$", "", unit.removesuffix("."))

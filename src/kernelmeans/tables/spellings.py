@@ -19,7 +19,8 @@ from kernelmeans.tables.numerals import (
     SPACES,
     Written,
     all_groups,
-    units_like,
+    are_alike,
+    same_unit,
     written,
 )
 
@@ -137,7 +138,7 @@ class Spelling(NamedTuple):
 
     def admits(self, unit: str) -> bool:
         """Whether numbers may have this unit, or none if it is empty."""
-        return self.unit is None or unit in units_like(self.unit)
+        return self.unit is None or are_alike(unit, self.unit)
 
     def read(
         self, counts: Mapping[str, int], marks: Marks, proved: Callable[[], str | None]
@@ -224,17 +225,18 @@ def numbers_among(counts: Mapping[str, int], n_rows: int, marks: Marks) -> Numbe
     parsed = _parsed(counts)
     if all(one.is_enclosed for one in parsed.values()):
         return None
-    units: Counter[str] = Counter()
+    units, spelled = Counter[str](), Counter[str]()
     for text, one in parsed.items():
-        units[one.unit] += counts[text]
-    usual = max(units, key=lambda unit: (units[unit], unit))
+        units[same_unit(one.unit)] += counts[text]
+        spelled[one.unit] += counts[text]
+    usual = max(spelled, key=lambda unit: (units[same_unit(unit)], spelled[unit], unit))
     decimals = marks.decimals(parsed, counts)
     decimal = marks.chosen(decimals)
     numbers = _under(parsed, decimal, marks.groups(decimal))
     unknown = [text for text in counts if text not in numbers]
     if not numbers or _rows(numbers, counts) < _rows(unknown, counts):
         return None
-    stray = {text for text in numbers if parsed[text].unit not in units_like(usual)}
+    stray = {text for text in numbers if not are_alike(parsed[text].unit, usual)}
     if not are_rare_words(unknown, counts, n_rows):
         # Codes with leading zeros are no numbers either, but other text makes the better example.
         stray.update([text for text in unknown if not text.isdigit()] or unknown)
