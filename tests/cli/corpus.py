@@ -201,6 +201,7 @@ COLUMNS = {
     "gaps": written(with_columns(gaps=with_gaps(""), plan=repeated("basic", "plus", "", "plus"))),
     "na": written(with_columns(gaps=with_gaps("NA"), plan=repeated("x", "n/a", "y", "z"))),
     "words for missing numbers": written(with_columns(gaps=with_gaps("unknown", "k.A."))),
+    "bounds": written(with_columns(gaps=with_gaps("<0.5", "≥ 9"))),
     "words of spreadsheets": written(with_columns(gaps=with_gaps("#DIV/0!"))),
     "missing values that are told": written(
         with_columns(gaps=with_gaps("-999"), plan=repeated("x", "n/t", "y", "z")),

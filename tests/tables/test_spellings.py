@@ -97,6 +97,28 @@ def test_other_units_are_not_mixed(table, units):
         TableTransformer().fit(table(columns))
 
 
+def test_bounds_are_read_as_numbers_and_said(table):
+    texts = ["<0.5 mg/dl", "7.5", "> 200 mg/dl", "12 mg/dl", "≤ 3 mg/dl", ">=9 mg/dl"] * 8
+    numbers = [0.5, 7.5, 200, 12, 3, 9] * 8
+    columns = {"x": texts, "y": np.arange(48.0) ** 2}
+    transformer = TableTransformer(scale=False, skewed="keep", drop=["y"])
+    said = "'<0.5 mg/dl' in column 'x' is read as 0.5; .*categories .categorical="
+    with pytest.warns(UserWarning, match=said):
+        assert transformer.fit_transform(table(columns))[:, 0].tolist() == numbers
+    said = ", 32 bounds such as '<0.5 mg/dl' read as numbers"
+    assert transformer.columns_[0].reason.endswith(said)
+    transformer.fit(table({**columns, "x": numbers}))
+    new = [str(number) for number in numbers[:-1]] + ["<4.5"]
+    with pytest.warns(UserWarning, match="'<4.5' in column 'x' is read as 4.5"):
+        assert transformer.transform(table({**columns, "x": new}))[-1].tolist() == [4.5]
+
+
+@pytest.mark.parametrize("values", [["<18", "18-64", ">65"], ["<5", "<10", ">10"]], ids=" ".join)
+def test_bounds_alone_are_no_numbers(table, values):
+    kind, names = taken(table({"x": values * 20, "y": np.arange(60.0) ** 2}))
+    assert (kind, names[:-1]) == ("category", [f"x={value}" for value in sorted(values)])
+
+
 def taken(table):
     """What column x is taken for, and the names of all features; or why it is refused."""
     try:

@@ -13,7 +13,7 @@ import numpy as np
 from kernelmeans._text import counted, first, shortened
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.tables.frames import Table
-from kernelmeans.tables.numerals import is_multiple, unit_of
+from kernelmeans.tables.numerals import BOUNDS, is_multiple, unit_of
 from kernelmeans.tables.spellings import (
     ANY,
     FEW_ROWS,
@@ -328,14 +328,18 @@ def _dates_in(texts: Texts, n_rows: int) -> Found | None:
 
 
 def _with_words(found: Found, texts: Texts) -> Found:
-    """Add the words for missing values to the reason of a column."""
-    words = texts.told(
-        lambda text: found.spelling.is_missing(text) or (found.kind == "date" and is_no_date(text))
-    )
-    if not words or found.stray:
+    """Add bounds and the words for missing values to the reason of a column."""
+    if found.stray:
         return found
-    said = f"{first(words)} taken as missing"
-    return found._replace(reason=f"{found.reason}{found.reason and ', '}{said}")
+    reasons, is_missing = [found.reason] * bool(found.reason), found.spelling.is_missing
+    words = texts.told(lambda text: is_missing(text) or (found.kind == "date" and is_no_date(text)))
+    bounds = [text for text in texts.counts if text[0] in BOUNDS and not is_missing(text)]
+    if bounds and found.kind in ("number", "flag"):
+        many = counted(sum(texts.counts[text] for text in bounds), "bound")
+        reasons.append(f"{many} such as {bounds[0]!r} read as numbers")
+    if words:
+        reasons.append(f"{first(words)} taken as missing")
+    return found._replace(reason=", ".join(reasons))
 
 
 def _measure_in(counts: Mapping[str, int]) -> str | None:

@@ -1,6 +1,7 @@
 """A number in text: its digits and marks, its unit, and a minus before, after or around it.
 
-Numbers are 1,234.5 and -1.234,5 €, but also USD 12.5, 60.5 kg, 209,66- and (168.50).
+Numbers are 1,234.5 and -1.234,5 €, but also USD 12.5, 60.5 kg, 209,66- and (168.50). Of bounds such
+as <0.5 the number is read.
 `kernelmeans.tables.spellings` decides how all numbers of a column are written.
 """
 
@@ -25,6 +26,8 @@ OTHER = {".": ",", ",": "."}
 SPACES, APOSTROPHES = " \u00a0\u2009\u202f", "'\u2019"
 #: The minus of typographers.
 MINUS = "\u2212"
+#: Signs before one end of a range: <0.5 is below what a laboratory can detect.
+BOUNDS = "<>≤≥"
 #: Signs of percent and currency.
 SIGNS = "%€$£¥"
 _CODES = "EUR|USD|GBP|CHF|JPY|CNY|INR|CAD|AUD|NZD|BRL|MXN|ZAR|SEK|NOK|DKK|PLN|CZK|HUF|TRY"
@@ -45,7 +48,7 @@ _ANY_CAPITALS = "|".join(
 _WORDS = rf"{_BEFORE}|(?i:{_ANY_CAPITALS})|kB|KB|MB|GB|TB"
 _LETTERS = "g|t|m|l|L|s|h|d|W|V|A|J"
 # Milli and mega before a symbol, which only their capital tells apart.
-_MEGA = re.compile("M(?=(?:[glsVAW]|Wh|Hz)(?:/|$))", re.IGNORECASE)
+_MEGA = re.compile("M(?i:[glsVAW]|Wh|Hz)(?:/|$)")
 #: Codes of currencies, by their signs.
 _CODE_OF = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY"}
 _EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
@@ -54,7 +57,7 @@ _DIGITS = rf"[0-9](?:[0-9.,{APOSTROPHES}{SPACES}]*[0-9.,])?{_EXPONENT}|[.,][0-9]
 _PARTS = re.compile(rf"((?:[^0-9.,]|(?<=[^\W\d_])\.)*)({_DIGITS})(.*)", re.DOTALL)
 #: The text around a number, with 0 in place of the number.
 _AROUND = re.compile(
-    rf"(?P<opened>\(?)\s*(?P<first>[+-]?)\s*(?P<before>{_BEFORE})?\s*(?P<second>[+-]?)\s*"
+    rf"(?P<bound>[{BOUNDS}]=?\s*)?(?P<opened>\(?)\s*(?P<first>[+-]?)\s*(?P<before>{_BEFORE})?\s*(?P<second>[+-]?)\s*"
     rf"0(?P<last>-(?=\s|\)|[{SIGNS}]|$))?"
     rf"(?:\s*(?P<after>(?:{_WORDS})\.?)|\s+(?P<letter>{_LETTERS}))?\s*(?P<closed>\)?)"
 )
@@ -86,12 +89,15 @@ class Written(NamedTuple):
         Whether it has a minus, or stands in parentheses.
     is_enclosed : bool, default=False
         Whether it stands in parentheses.
+    is_bound : bool, default=False
+        Whether it is one end of a range, as in <0.5.
     """
 
     digits: str
     unit: str = ""
     is_negative: bool = False
     is_enclosed: bool = False
+    is_bound: bool = False
 
     def fits(self, decimal: str, groups: str) -> bool:
         """Whether this is a number with such a decimal mark and such marks between groups."""
@@ -123,9 +129,9 @@ def written(text: str) -> Written | None:
     --------
     >>> from kernelmeans.tables.numerals import written
     >>> written("20.1 kg")
-    Written(digits='20.1', unit='kg', is_negative=False, is_enclosed=False)
-    >>> written("($ 1,234.5)")
-    Written(digits='1,234.5', unit='$', is_negative=True, is_enclosed=True)
+    Written(digits='20.1', unit='kg', is_negative=False, is_enclosed=False, is_bound=False)
+    >>> written("< ($ 1,234.5)")
+    Written(digits='1,234.5', unit='$', is_negative=True, is_enclosed=True, is_bound=True)
     >>> written("007"), written("12A"), written("5 May")
     (None, None, None)
     """
@@ -139,13 +145,14 @@ def written(text: str) -> Written | None:
         return None
     if around.has_last and not _FRACTION.fullmatch(digits):
         return None
-    return Written(digits, around.unit, around.is_negative, around.is_enclosed)
+    return Written(digits, around.unit, around.is_negative, around.is_enclosed, around.is_bound)
 
 
 class _Around(NamedTuple):
     unit: str
     is_negative: bool
     is_enclosed: bool
+    is_bound: bool
     has_last: bool
 
 
@@ -161,11 +168,11 @@ def _around(before: str, after: str) -> _Around | None:
         return None
     enclosed = found["opened"] == "("
     unit = _singular(found["before"] or behind)
-    return _Around(unit, enclosed or signs == "-", enclosed, bool(last))
+    return _Around(unit, enclosed or signs == "-", enclosed, bool(found["bound"]), bool(last))
 
 
 def number_of(text: str, decimal: str = ".") -> float:
-    """The number in a text, whatever its unit; NaN if there is none.
+    """The number in a text, whatever its unit; NaN if there is none, or only a bound.
 
     Examples
     --------
@@ -178,8 +185,9 @@ def number_of(text: str, decimal: str = ".") -> float:
     -209.66
     """
     parts = written(text)
-    fits = parts is not None and parts.fits(decimal, all_groups(decimal))
-    return parts.number(decimal) if parts is not None and fits else np.nan
+    if parts is None or parts.is_bound or not parts.fits(decimal, all_groups(decimal)):
+        return np.nan
+    return parts.number(decimal)
 
 
 def all_groups(decimal: str) -> str:
@@ -215,7 +223,7 @@ def same_unit(unit: str) -> str:
     False
     """
     folded = _CODE_OF.get(unit, unit).casefold()
-    return f"M{folded[1:]}" if unit[:1] == "M" and _MEGA.match(unit) else folded
+    return f"M{folded[1:]}" if _MEGA.match(unit) else folded
 
 
 def is_multiple(unit: str) -> bool:

@@ -15,6 +15,7 @@ from kernelmeans._dialect import option
 from kernelmeans._text import counted, shortened
 from kernelmeans.tables.numerals import (
     APOSTROPHES,
+    BOUNDS,
     OTHER,
     SPACES,
     Written,
@@ -164,7 +165,7 @@ class Spelling(NamedTuple):
         if marks.decimal == other:
             ways = [ways[3], usual, ways[2]]
         elif len(numbers := _under(parsed, *usual)) == len(parsed):
-            return numbers, None
+            return numbers, _doubt(_first_bound(numbers), numbers)
         elif proved() == self.decimal:
             ways = [usual, ways[2], ways[1], ways[3]]
         read = [_under(parsed, *way) for way in ways]
@@ -174,7 +175,7 @@ class Spelling(NamedTuple):
             example = _first(numbers, other)
         elif marks.thousands is None:
             example = _with_new(numbers, [mark for mark in more if mark not in self.groups])
-        return numbers, None if example is None else (example, numbers[example])
+        return numbers, _doubt(example or _first_bound(numbers), numbers)
 
 
 class Numbers(NamedTuple):
@@ -223,7 +224,7 @@ def numbers_among(counts: Mapping[str, int], n_rows: int, marks: Marks) -> Numbe
         None if fewer than half of the values are numbers, or if all stand in parentheses.
     """
     parsed = _parsed(counts)
-    if all(one.is_enclosed for one in parsed.values()):
+    if all(one.is_enclosed or one.is_bound for one in parsed.values()):
         return None
     units, spelled = Counter[str](), Counter[str]()
     for text, one in parsed.items():
@@ -248,7 +249,7 @@ def numbers_among(counts: Mapping[str, int], n_rows: int, marks: Marks) -> Numbe
         Spelling(decimal, groups, usual, missing),
         stray,
         units[""] if usual else 0,
-        None if example is None else (example, numbers[example]),
+        _doubt(example or _first_bound(numbers), numbers),
     )
 
 
@@ -262,7 +263,8 @@ def all_numbers(counts: Mapping[str, int], marks: Marks) -> dict[str, float]:
     marks : Marks
         The marks of the table.
     """
-    parsed, found = _parsed(counts), dict[str, float]()
+    parsed = {text: one for text, one in _parsed(counts).items() if not one.is_bound}
+    found = dict[str, float]()
     for text in counts.keys() - parsed.keys():
         with suppress(ValueError):
             found[text] = float(text)
@@ -298,6 +300,14 @@ def _with_new(numbers: Collection[str], marks: Iterable[str]) -> str | None:
     return None
 
 
+def _first_bound(texts: Iterable[str]) -> str | None:
+    return next((text for text in texts if text[0] in BOUNDS), None)
+
+
+def _doubt(example: str | None, numbers: Mapping[str, float]) -> Doubt | None:
+    return None if example is None else (example, numbers[example])
+
+
 def said_doubts(doubts: Mapping[str, Doubt]) -> str:
     """Numbers that may be meant otherwise, by their columns."""
     texts = [
@@ -305,10 +315,11 @@ def said_doubts(doubts: Mapping[str, Doubt]) -> str:
         for name, (text, number) in doubts.items()
     ]
     more = f", and so on in {counted(len(texts) - 3, 'more column')}" if len(texts) > 3 else ""
-    return (
-        f"{', '.join(texts[:3])}{more}; if that is wrong, {option('decimal=')} and "
-        f"{option('thousands=')} say how numbers are written"
-    )
+    marks = f"{option('decimal=')} and {option('thousands=')} say how numbers are written"
+    bounds = f"write other numbers, or take such columns for categories ({option('categorical=')})"
+    remedies = {text[0] in BOUNDS: None for text, _ in doubts.values()}
+    remedy = "; ".join(bounds if is_bound else marks for is_bound in sorted(remedies))
+    return f"{', '.join(texts[:3])}{more}; if that is wrong, {remedy}"
 
 
 def are_rare_words(texts: Collection[str], counts: Mapping[str, int], n_rows: int) -> bool:
