@@ -69,6 +69,21 @@ def test_a_title_is_left_out(above):
         assert_is_plain(read(write(Sheet=[*above, *ROWS])))
 
 
+@pytest.mark.parametrize("n_rows", [12, 60])
+@pytest.mark.parametrize("name", ["data.csv", "data.xlsx"])
+def test_a_line_of_units_below_the_names_is_refused(refused, name, n_rows):
+    rows = [[j % 7 + 0.5, j * j / 4, "Bonn" if j % 2 else "Köln"] for j in range(n_rows)]
+    rows = [["a", "b", "town"], ["cm", "kg", None], *rows]
+    if name == "data.csv":
+        lines = [",".join("" if value is None else str(value) for value in row) for row in rows]
+        Path(name).write_text("\n".join(lines))
+    else:
+        write(Sheet=rows)
+    said = refused("fit", name, "-k", 2)
+    assert f"{name}: line 2 ('cm', 'kg') looks like units or a second line of names" in said
+    assert "delete it, or name words in --missing-values" in said
+
+
 GROUPED = {
     "merged": [[None, "Place", None, "Money"], PLAIN.columns],
     "repeated": [["Who", "Place", "Place", "Place"], PLAIN.columns],

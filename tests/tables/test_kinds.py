@@ -256,6 +256,52 @@ def test_numbers_with_a_unit_have_a_remark():
     assert f"pack: {pack}" in " ".join(prepare.report_.split())
 
 
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_words_among_few_numbers_have_a_remark(library):
+    """It says what the column is taken for, and how it becomes the other kind."""
+    answers = [str(1 + row % 7) for row in range(400)]
+    often, rarely = answers.copy(), answers.copy()
+    often[::8], rarely[::40] = ["don't know"] * 50, ["don't know"] * 10
+    table = {"often": often, "rarely": rarely, "sizes": ["1", "2", "3+", "1"] * 100}
+    table |= {"codes": ["01", "12", "13", "14"] * 100, "y": np.arange(400) ** 2 / 7}
+    prepare = TableTransformer(columns=["*", "codes"]).fit(library(table))
+    said = {column.name: (column.kind, column.reason) for column in prepare.columns_}
+    known = "; the option missing_values takes such words for missing values"
+    assert said == {
+        "often": ("category", f'a category, as "don\'t know" (50 rows) is no number{known}'),
+        "rarely": (
+            "number",
+            '"don\'t know" (10 rows) taken as missing; the option categorical makes them values',
+        ),
+        "sizes": ("category", f"a category, as '3+' (100 rows) is no number{known}"),
+        "codes": ("category", ""),
+        "y": ("number", ""),
+    }
+    other = TableTransformer(missing_values=["don't know"], categorical=["rarely"])
+    kinds = [column.kind for column in other.fit(library(table)).columns_]
+    assert kinds[:2] == ["number", "category"]
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame, pl.DataFrame])
+@pytest.mark.parametrize("n_rows", [15, 400])  # in the longer table the words are rare
+def test_a_second_line_of_names_is_refused(table, n_rows):
+    rng = np.random.default_rng(0)
+    columns = {name: [f"{x:.2f}" for x in rng.normal(size=n_rows)] for name in ("a", "b", "c")}
+    columns |= {"town": ["Rome", "Pisa", "Bari"] * (n_rows // 3) + ["Rome"] * (n_rows % 3)}
+    units = {"a": ["[cm]"], "b": ["m2"], "c": [""], "town": ["name"]}
+    below = table({name: units[name] + columns[name] for name in columns})
+    with pytest.raises(
+        ValueError, match=r"\('\[cm\]', 'm2'.*\) looks like units .*: delete it, or"
+    ):
+        TableTransformer().fit(below)
+    TableTransformer().fit(table(columns))
+    # A row with a number holds no units.
+    units["c"] = ["7.5"]
+    slips = table({name: units[name] + columns[name] for name in columns})
+    with pytest.raises(ValueError, match="'b' holds numbers, but 'm2'"):
+        TableTransformer().fit(slips)
+
+
 def reasons_of(numbers):
     """What is said of a column of numbers, as numbers and as text."""
     columns = {"x": numbers, "text": [f"{number:g}" for number in numbers]}

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kernelmeans._dialect import option
-from kernelmeans._text import counted, first, shortened
+from kernelmeans._text import counted, first, listed, shortened
 from kernelmeans._typing import Array
 from kernelmeans.tables.columns import Column
 from kernelmeans.tables.frames import Table
@@ -106,6 +106,7 @@ def decide(
     refused: dict[str, _Trouble] = {}
     first_with: dict[bytes, str] = {}
     gaps_told: set[bytes] = set()
+    tops: list[str | None] = []
     marks = marks_of(
         table, [name for name in wanted if name not in {*dropped, *categorical}], marks
     )
@@ -117,6 +118,8 @@ def decide(
             found = as_category(table[name])
         else:
             found = found_in(table[name], name, is_category=table.is_category(name), marks=marks)
+        if found.kind in ("number", "flag"):
+            tops.append(_top(table[name], found))
         asked = wanted[name] or (dates and found.kind == "date")
         if (trouble := _trouble(table, name, found, asked=asked)) is not None:
             refused[name] = trouble
@@ -132,11 +135,27 @@ def decide(
             if twin != name and not wanted[name]:
                 found, used = found._replace(kind="duplicate", reason=f"as {twin!r}"), False
         decisions.append(_decision(name, found, used, missing, skewed, gaps_told))
+    units = [text for text in tops if text]
+    if len(units) > 1 and None not in tops:
+        raise ValueError(
+            f"X: {table.row(0)} ({listed(units)}{table.first_row}) looks like units or a second "
+            "line of names, as it holds no number where other rows do: delete it, or name words in "
+            f"{option('missing_values=')}."
+        )
     if refused:
         raise ValueError(_refusal(refused))
     if not any(decision.column.used for decision in decisions):
         raise ValueError(_nothing_left(table, [decision.column for decision in decisions]))
     return decisions
+
+
+def _top(values: Array, found: Found) -> str | None:
+    """The first value of a column of numbers: a word that it holds once, "" for none, else None."""
+    text = str(values[0]).strip()
+    is_word = found.stray == (0, text) or found.spelling.is_missing(text)
+    if is_word and Texts(values).counts[text] == 1:
+        return text
+    return "" if found.numbers is not None and np.isnan(found.numbers[0]) else None
 
 
 def _nothing_left(table: Table, columns: Sequence[Column]) -> str:

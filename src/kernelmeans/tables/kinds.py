@@ -13,7 +13,7 @@ import numpy as np
 from kernelmeans._text import counted, first, shortened
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.tables.frames import Table
-from kernelmeans.tables.numerals import BOUNDS, is_multiple, unit_of
+from kernelmeans.tables.numerals import BOUNDS, is_multiple, unit_of, written
 from kernelmeans.tables.spellings import (
     ANY,
     FEW_ROWS,
@@ -257,7 +257,7 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, mark
     if len(counts) == 1 and n_missing <= MANY_MISSING * len(values):
         return _constant(n_missing)
     if _are_few(len(counts), present):
-        return _category(texts)._replace(reason="" if is_category else _unit_in(counts))
+        return _category(texts)._replace(reason="" if is_category else _remark_on(counts))
     if present < NEARLY_EMPTY * len(values):
         reason = f"nearly empty: {counted(present, 'row')} of {len(values)} with a value"
         return Found("text", reason, n_missing)
@@ -338,7 +338,9 @@ def _with_words(found: Found, texts: Texts) -> Found:
         many = counted(sum(texts.counts[text] for text in bounds), "bound")
         reasons.append(f"{many} such as {bounds[0]!r} read as numbers")
     if words:
-        reasons.append(f"{first(words)} taken as missing")
+        may_be_values = found.spelling.words and _are_few(len(texts.counts), texts.counts.total())
+        remedy = "; the option categorical makes them values" * bool(may_be_values)
+        reasons.append(f"{first(words)} taken as missing{remedy}")
     return found._replace(reason=", ".join(reasons))
 
 
@@ -351,11 +353,18 @@ def _measure_in(counts: Mapping[str, int]) -> str | None:
     return max(units, key=lambda text: (units[text] > "", counts[text]))
 
 
-def _unit_in(counts: Mapping[str, int]) -> str:
-    """A remark on a category whose values are numbers with the same unit; else empty."""
+def _remark_on(counts: Mapping[str, int]) -> str:
+    """A remark on a category of numbers with the same unit, or mostly of numbers; else empty."""
     units = {unit_of(text) for text in counts}
-    unit = units.pop() if len(units) == 1 and len(counts) > 2 else None
-    return f"numbers with {unit!r}: plain numbers would be compared as such" if unit else ""
+    if len(units) == 1 and len(counts) > 2 and (unit := units.pop()):
+        return f"numbers with {unit!r}: plain numbers would be compared as such"
+    words = [text for text in counts if (one := written(text)) is None or one.is_bound]
+    are_codes = any(map(str.isdigit, words))
+    if not words or are_codes or 2 * sum(counts[text] for text in words) >= sum(counts.values()):
+        return ""
+    word = max(words, key=lambda text: (counts[text], text))
+    said = f"{shortened(word, 60)!r} ({counted(counts[word], 'row')}) is no number"
+    return f"a category, as {said}; the option missing_values takes such words for missing values"
 
 
 def as_category(values: Array) -> Found:
