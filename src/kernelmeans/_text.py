@@ -55,7 +55,7 @@ def bounded(text: str, most: int = 2000) -> str:
     if len(text) > most:
         half = most // 2
         text = f"{text[: most - half]}…{text[1 - half :]}"
-    return " ".join(text.split())
+    return re.sub(r"\s*[\r\n]\s*", " ", text).strip()  # names may hold double blanks
 
 
 def counted(count: int, one: str) -> str:

@@ -173,6 +173,7 @@ TEXTS = {
     "blanks": written(
         PLAIN.replace(",", " , "), partial(pd.read_csv, sep=r"\s*,\s*", engine="python")
     ),
+    "blanks in names": written(PLAIN.replace("area,rate,town", " area,rate ,big  town")),
     "a mark of UTF-8": written(PLAIN.encode("utf-8-sig")),
     "UTF-16": written(COMMAS.encode("utf-16"), partial(pd.read_csv, sep=";", encoding="utf-16")),
     "cp1252": written(

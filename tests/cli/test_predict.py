@@ -69,6 +69,18 @@ def test_a_column_whose_name_differs_a_little_is_pointed_out(refused, model, blo
     assert f"rename {name!r} to 'mass'" in refused("predict", model, "new.csv")
 
 
+def test_blanks_in_names_do_not_count(run, refused, data, blobs):
+    blobs.rename({"mass": "dry  mass"}).write_csv("data.csv")
+    fit = ["fit", "data.csv", "-k", 3, "--labels", "trained.csv", "--force"]
+    assert run(*fit, "--drop", "kind").exit_code == 0
+    blobs.rename({"mass": "dry mass ", "area": "area "}).write_parquet("new.parquet")
+    assert run("predict", MODEL, "new.parquet").exit_code == 0
+    assert labels("new.labels.csv") == labels("trained.csv")
+    assert run(*fit, "--drop", "dry mass,kind").exit_code == 0
+    blobs.rename({"length": "lenght  2"}).write_csv("new.csv")
+    assert "rename 'lenght  2' to 'length'" in refused("predict", MODEL, "new.csv", "--force")
+
+
 @pytest.mark.usefixtures("folder")
 def test_rows_without_values_get_no_label(run, blobs):
     empty = blobs.select(pl.all().replace_strict({}, default=None, return_dtype=pl.Float64))[:2]

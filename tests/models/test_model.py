@@ -226,6 +226,14 @@ class TestColumns:
             assert_array_equal(model.label(pl.from_pandas(other)).labels, expected)
             assert_array_equal(model.label(NEW).labels, expected)
 
+    def test_blanks_in_their_names_do_not_count(self):
+        model = Model.of(
+            make_pipeline(StandardScaler(), RBF).fit(FRAME.rename(columns={"b": "b  b "}))
+        )
+        expected = model.label(NEW).labels
+        for name in ("b b", " b b", "b\xa0b"):
+            assert_array_equal(model.label(NEW_FRAME.rename(columns={"b": name})).labels, expected)
+
     def test_a_missing_one_is_named(self):
         model = Model.of(RBF.fit(FRAME))
         with pytest.raises(ValueError, match=r"^table: the model needs 'b', .* rename 'B' to 'b'"):

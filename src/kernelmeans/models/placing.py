@@ -22,6 +22,7 @@ from kernelmeans.heat import GraphKernel
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.files import Reading
+from kernelmeans.tables.frames import single_blanks
 from kernelmeans.tables.inspection import unseen_values, wrong_values
 from kernelmeans.tables.spellings import Doubt, said_doubts
 
@@ -241,18 +242,19 @@ def columns_in(model: "Model", table: Any) -> list[str]:
     """Find the columns of a model in a table: by name, or by position where it has no names."""
     of_file = is_file(table)
     names = table.names if of_file else list(map(str, table.columns))
-    known = set(names)
-    missing = [name for name in model.columns if name not in known]
+    alike = {single_blanks(name): name for name in names} | {name: name for name in names}
+    found = [alike.get(name) or alike.get(single_blanks(name)) for name in model.columns]
+    missing = [name for name, own in zip(model.columns, found, strict=True) if own is None]
     if not missing:
-        return model.columns
+        return [name for name in found if name is not None]
     if of_file and not table.named and len(names) == len(model.columns):
         return list(names)
     ours = set(model.columns)
     others = [name for name in names if name not in ours]
-    alike = {name: found for name in missing if (found := nearest(name, others))}
+    similar = {name: close for name in missing if (close := nearest(name, others))}
     remedy = (
-        f"rename {listed(list(alike.values()))} to {listed(list(alike))} if these are such"
-        if alike
+        f"rename {listed(list(similar.values()))} to {listed(list(similar))} if these are such"
+        if similar
         else "give the columns the names of the fit, or fit a model without them"
     )
     source, kind = (table.source, "file") if of_file else ("table", "table")

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from kernelmeans._dialect import option
 from kernelmeans._numbers import percent
 from kernelmeans._text import aligned, counted, first, meant, shortened
+from kernelmeans.tables.frames import single_blanks
 
 _WIDTH = 60
 #: Names that a line of the table lists in full.
@@ -67,9 +68,10 @@ def matching(given: str | Iterable[str], known: Collection[str], what: str) -> d
     """
     found: dict[str, bool] = {}
     known = dict.fromkeys(known)
+    alike = {single_blanks(name): name for name in known}
     for text in [given] if isinstance(given, str) else map(str, given):
-        if text in known:
-            found[text] = True
+        if (name := text if text in known else alike.get(single_blanks(text))) is not None:
+            found[name] = True
             continue
         matches = [name for name in known if fnmatchcase(name, text)]
         if not matches:

@@ -36,6 +36,11 @@ class Table(Mapping[str, Array]):
         The names of its columns.
     named : bool
         Whether the names are those of a data frame.
+
+    Notes
+    -----
+    Columns are found by name. Blanks around it and double blanks do not count: files of text are
+    read without the former, but pandas keeps them.
     """
 
     def __init__(
@@ -56,6 +61,7 @@ class Table(Mapping[str, Array]):
         self.X, self.names = X, [str(name) for name in names or columns]
         self._missing = {str(value).strip().lower() for value in missing_values}
         self._places = {name: place for place, name in enumerate(self.names)}
+        self._alike = {single_blanks(name): place for name, place in self._places.items()}
         if len(self._places) < len(self.names):
             twice = [name for name, count in Counter(self.names).items() if count > 1]
             raise ValueError(
@@ -91,10 +97,11 @@ class Table(Mapping[str, Array]):
         return len(self.names)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._places
+        return name in self._places or single_blanks(str(name)) in self._alike
 
     def _series(self, name: str) -> Any:
-        return column_at(self.X, self._places[name])
+        place = self._places.get(name)
+        return column_at(self.X, self._alike[single_blanks(name)] if place is None else place)
 
     def is_category(self, name: str) -> bool:
         """Whether a column has a type of categories."""
@@ -123,6 +130,18 @@ class Table(Mapping[str, Array]):
                 series = series.cast(float)
             return as_array(series)
         return np.asarray(series.to_numpy())
+
+
+def single_blanks(name: str) -> str:
+    """A name of a column without the blanks in which it may differ from table to table.
+
+    Examples
+    --------
+    >>> from kernelmeans.tables.frames import single_blanks
+    >>> single_blanks(" sales  2024 ")
+    'sales 2024'
+    """
+    return " ".join(name.split())
 
 
 def as_array(series: Any) -> Array:
