@@ -266,6 +266,9 @@ def test_unseen_values_and_text_in_numbers():
     found = transformer.inspect(new)
     assert found.placeable.all()
     assert found.unseen == {"region": (2, "'mars'")}
+    new.loc[[3, 7], "region"] = [f" {name}" for name in frame["region"][[3, 7]].str.upper()]
+    name = frame["region"][3]
+    assert transformer.inspect(new).unseen == {"region": (2, f"'{name.upper()}' (like '{name}')")}
     np.testing.assert_array_equal(transformer.transform(new)[[3, 7], 3:7], 0)
     new.loc[5, "age"] = "old"
     new.loc[9, "age"] = np.inf

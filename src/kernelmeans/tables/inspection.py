@@ -1,11 +1,11 @@
 """Rows that a fitted transformer can take, and messages about values that it cannot."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kernelmeans._dialect import first_row, option, row_name
-from kernelmeans._text import counted, first, shortened
+from kernelmeans._text import counted, first, nearest, shortened
 from kernelmeans._typing import BoolArray
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.spellings import Doubt
@@ -43,6 +43,12 @@ def shown(value: Any) -> str:
     """A value in a message."""
     text = str(value).strip()
     return "no value" if text.lower() in MISSING else repr(shortened(text, 60))
+
+
+def shown_beside(value: Any, known: Iterable[str]) -> str:
+    """A new value of a category in a message, and the known one that it looks like, if any."""
+    like = nearest(str(value).strip(), [text for text in known if text])
+    return shown(value) if like is None else f"{shown(value)} (like {shown(like)})"
 
 
 def wrong_values(wrong: Mapping[str, tuple[int, str]], table: Any = None) -> str:

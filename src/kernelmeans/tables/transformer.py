@@ -26,7 +26,13 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.tables.columns import Column, as_text, matching
 from kernelmeans.tables.decisions import Decision, decide, logarithms
 from kernelmeans.tables.frames import Table
-from kernelmeans.tables.inspection import Inspection, check_placeable, shown, unseen_values
+from kernelmeans.tables.inspection import (
+    Inspection,
+    check_placeable,
+    shown,
+    shown_beside,
+    unseen_values,
+)
 from kernelmeans.tables.kinds import USED, marks_of
 from kernelmeans.tables.numerals import all_groups
 from kernelmeans.tables.spellings import Doubt, Marks, Spelling, said_doubts
@@ -600,7 +606,7 @@ class TableTransformer(TransformerMixin, Estimator):
                 lacks = np.isnan(numbers)
                 empty &= lacks | np.isin(numbers, np.flatnonzero(known == ""))
                 if len(rows := np.flatnonzero(lacks | (numbers == UNSEEN))):
-                    unseen[column.name] = len(rows), shown(values[rows[0]])
+                    unseen[column.name] = len(rows), shown_beside(values[rows[0]], known)
                 if Z is not None:
                     Z[:, place] = numbers[:, None] == np.arange(len(known))
                 continue
