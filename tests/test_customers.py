@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from polars.testing import assert_frame_equal
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from kernelmeans import ClusterSearch, KernelPowerKMeans
+from kernelmeans import ClusterSearch, KernelPowerKMeans, describe
 from kernelmeans.cli.app import app
 from kernelmeans.tables import TableTransformer
 
@@ -128,6 +129,18 @@ def test_next_month_has_new_and_strange_rows(drawn):
     before = dict(zip(table["customer_id"], segment, strict=True))
     pairs = zip(later["customer_id"], later_segment, strict=True)
     assert all(before.get(name, after) == after for name, after in pairs)
+
+
+def test_the_guide_shows_what_is_printed(drawn):
+    """Of the true segments, and of two clusters too many."""
+    table, segment = drawn
+    model = make_pipeline(TableTransformer(), KernelPowerKMeans(7, random_state=0)).fit(table)
+    printed = f"{describe(np.array(example.SEGMENTS)[segment], table)}\n{describe(model, table)}"
+    guide = (FILE.parents[1] / "docs/guide/reading.md").read_text("utf-8")
+    shown = re.findall(r"```text\n(Clusters? [^:]*?(?::|differ).*?)```", guide, re.DOTALL)
+    assert len(shown) == 2
+    for part in "\n".join(shown).split("\n\n"):
+        assert " ".join(part.split()) in " ".join(printed.split())
 
 
 @pytest.mark.usefixtures("short_searches")
