@@ -114,12 +114,13 @@ def decide(
         if name in dropped or name not in wanted:
             decisions.append(Decision(Column(name, "dropped", False)))
             continue
+        values = table[name]
         if name in categorical:
-            found = as_category(table[name])
+            found = as_category(values)
         else:
-            found = found_in(table[name], name, is_category=table.is_category(name), marks=marks)
+            found = found_in(values, name, is_category=table.is_category(name), marks=marks)
         if found.kind in ("number", "flag"):
-            tops.append(_top(table[name], found))
+            tops.append(_top(values, found))
         asked = wanted[name] or (dates and found.kind == "date")
         if (trouble := _trouble(table, name, found, asked=asked)) is not None:
             refused[name] = trouble

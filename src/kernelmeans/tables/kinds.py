@@ -257,7 +257,7 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, mark
     if len(counts) == 1 and n_missing <= MANY_MISSING * len(values):
         return _constant(n_missing)
     if _are_few(len(counts), present):
-        return _category(texts)._replace(reason="" if is_category else _remark_on(counts))
+        return _category(texts)._replace(reason="" if is_category else _hint_of_numbers(counts))
     if present < NEARLY_EMPTY * len(values):
         reason = f"nearly empty: {counted(present, 'row')} of {len(values)} with a value"
         return Found("text", reason, n_missing)
@@ -353,7 +353,7 @@ def _measure_in(counts: Mapping[str, int]) -> str | None:
     return max(units, key=lambda text: (units[text] > "", counts[text]))
 
 
-def _remark_on(counts: Mapping[str, int]) -> str:
+def _hint_of_numbers(counts: Mapping[str, int]) -> str:
     """A remark on a category of numbers with the same unit, or mostly of numbers; else empty."""
     units = {unit_of(text) for text in counts}
     if len(units) == 1 and len(counts) > 2 and (unit := units.pop()):
@@ -362,7 +362,7 @@ def _remark_on(counts: Mapping[str, int]) -> str:
     are_codes = any(map(str.isdigit, words))
     if not words or are_codes or 2 * sum(counts[text] for text in words) >= sum(counts.values()):
         return ""
-    word = max(words, key=lambda text: (counts[text], text))
+    word = max(words, key=lambda text: (text[0] not in BOUNDS, counts[text], text))
     said = f"{shortened(word, 60)!r} ({counted(counts[word], 'row')}) is no number"
     return f"a category, as {said}; the option missing_values takes such words for missing values"
 

@@ -57,7 +57,8 @@ _DIGITS = rf"[0-9](?:[0-9.,{APOSTROPHES}{SPACES}]*[0-9.,])?{_EXPONENT}|[.,][0-9]
 _PARTS = re.compile(rf"((?:[^0-9.,]|(?<=[^\W\d_])\.)*)({_DIGITS})(.*)", re.DOTALL)
 #: The text around a number, with 0 in place of the number.
 _AROUND = re.compile(
-    rf"(?P<bound>[{BOUNDS}]=?\s*)?(?P<opened>\(?)\s*(?P<first>[+-]?)\s*(?P<before>{_BEFORE})?\s*(?P<second>[+-]?)\s*"
+    rf"(?P<bound>[{BOUNDS}]=?\s*)?"
+    rf"(?P<opened>\(?)\s*(?P<first>[+-]?)\s*(?P<before>{_BEFORE})?\s*(?P<second>[+-]?)\s*"
     rf"0(?P<last>-(?=\s|\)|[{SIGNS}]|$))?"
     rf"(?:\s*(?P<after>(?:{_WORDS})\.?)|\s+(?P<letter>{_LETTERS}))?\s*(?P<closed>\)?)"
 )

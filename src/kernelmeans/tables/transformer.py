@@ -139,9 +139,10 @@ class TableTransformer(TransformerMixin, Estimator):
 
     Numbers as text may have a unit, a sign of percent or currency, a decimal comma, groups of three
     digits, and parentheses or a minus behind for negative ones. The fit remembers how a column is
-    written. Words such as unknown are missing values in a column of any kind, but "none" is a value
-    of a category if more than 5 % of its values are. Among numbers two other words at most are
-    missing values too, if they take 5 % of the rows or less. Other text is refused if it is rare.
+    written. Bounds such as <0.5 are read as the number at the bound, with a warning. Words such as
+    unknown are missing values in a column of any kind, but "none" is a value of a category if more
+    than 5 % of its values are. Among numbers two other words at most are missing values too, if
+    they take 5 % of the rows or less. Other text is refused if it is rare.
 
     Examples
     --------
