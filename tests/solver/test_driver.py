@@ -241,8 +241,8 @@ def test_only_soft_steps_of_collapsing_or_coincident_centroids_are_noisy(threads
     space = make_space(data.cloud(300, 3), np.ones(300), threads, "features")
     centroids = space.at(np.array([[3, 3, 3, 3], [50, 50, 3, 3]]))
     soft, collapsing = np.array([[True, True, True, False], [False, True, False, True]])
-    noise = driver._noise(space, centroids, soft, collapsing)
-    np.testing.assert_array_equal(noise > 0, [False, True, True, False])
+    noisy = driver._noisy(space, centroids, soft, collapsing)
+    np.testing.assert_array_equal(noisy, [False, True, True, False])
 
 
 @pytest.mark.parametrize("first", [0, 40])

@@ -13,7 +13,7 @@ from kernelmeans.solver.blockwise import assign
 from kernelmeans.solver.exchange import Exchanges
 from kernelmeans.solver.methods import Method, Report, State
 from kernelmeans.solver.power import CostFunction, weigh
-from kernelmeans.solver.result import Ending, Record, Result
+from kernelmeans.solver.result import CONVERGED, RUNNING, Ending, Record, Result
 from kernelmeans.spaces import Centroids, PartialSum, Space
 
 #: Relative size of the noise on the weights that keeps centroids from coinciding.
@@ -94,22 +94,22 @@ def solve(
         report = _sums(space, centroids, method, state)
         record.step(state.restarts, report.objective, power, centroids.kernel_weights)
         endings = method.done(state, space, centroids, report)
-        if not (endings == Ending.GIVEN_UP).all():
+        going = endings == RUNNING
+        if going.any() or (endings == CONVERGED).any():
             # Else nobody asks for the next centroids.
             centroids = _moved(space, centroids, method, state, report)
         method.step(state, space, centroids, report)
 
-        going = endings == Ending.RUNNING
         if not going.all():
             # Nobody asks for the labels of a restart that was given up.
-            ended = endings == Ending.CONVERGED
+            ended = endings == CONVERGED
             if ended.any():
                 record.finish(state.restarts[ended], centroids.take(ended), Ending.CONVERGED)
             centroids.keep(going)
             state.keep(going)
         least = float(report.objective.min())
         n_done = n_restarts - len(state.restarts)
-        progress = Progress(state.steps - 1, n_done, n_restarts, float(power.max()), least)
+        progress = Progress(state.steps - 1, n_done, n_restarts, max(power.tolist()), least)
         stopped = listen(progress)
     if len(state.restarts):
         ending = Ending.STOPPED if stopped else Ending.OUT_OF_STEPS
@@ -119,14 +119,14 @@ def solve(
 
 def _sums(space: Space, centroids: Centroids, method: Method, state: State) -> Report:
     """Distances, weights and the sums they make, over all blocks."""
+    noisy = np.flatnonzero(_noisy(space, centroids, ~state.hard, method.collapsing(state)))
     total = space.reduce(
         _block_sums,
         centroids.shape,
         centroids,
         state.power,
         method.step_cost(state),
-        _noise(space, centroids, ~state.hard, method.collapsing(state)),
-        state.seeds.tolist(),
+        {r: int(state.seeds[r]) for r in noisy.tolist()},
         state.exchanging.cluster_weight,
         state.exchanging.singly,
     )
@@ -142,8 +142,7 @@ def _block_sums(
     centroids: Centroids,
     power: Array,
     cost: CostFunction,
-    noise: Array,
-    seeds: Sequence[int],
+    noise_seeds: dict[int, int],
     cluster_weight: Array | None,
     singly: Exchanges,
 ) -> PartialSum:
@@ -159,8 +158,9 @@ def _block_sums(
         coefficients[:, r, sample] = 0
         coefficients[cluster, r, sample] = v[sample]
         weights.labels[r, sample] = cluster
-    for r in np.flatnonzero(noise).tolist():
-        factors = 1 + noise[r] * _normal(seeds[r], coefficients.shape[0], place)
+    for r, seed in noise_seeds.items():
+        noise = space.dtype.type(NOISE[space.dtype.name])
+        factors = 1 + noise * _normal(seed, coefficients.shape[0], place)
         coefficients[:, r, :] *= like(factors, v)
     return PartialSum(
         space.accumulate(coefficients, block),
@@ -179,9 +179,9 @@ def _labels_hash(labels: IntArray, power: Array, sample_weight: Array, place: sl
 
     Samples without weight do not count: they have labels, but move nothing.
     """
-    hard = np.isneginf(power)
-    if not hard.any():
+    if -np.inf not in power:
         return np.zeros(len(power), np.uint64)
+    hard = np.isneginf(power)
     hashes = _hashes(place.start, place.stop) * (sample_weight > 0)
     return np.where(hard, (to_numpy(labels) + 1).astype(np.uint64) @ hashes, np.uint64(0))
 
@@ -206,17 +206,17 @@ def _moved(
     hard = state.hard
     empty = report.cluster_weight <= 0
     costs = None
-    if method.refills and empty.any():
+    any_empty = bool(empty.any())
+    if any_empty and method.refills:
         costs = assign(space, centroids).costs(space)
     factor = np.where(hard | (state.steps == 0), 1.0, method.relaxation)
     means = hard & (method.step_cost(state).slope is None)
     centroids = space.update(report.vectors, report.cluster_weight, centroids, factor, means)
     if costs is not None:
         _refill(space, centroids, empty, costs)
-    elif empty.any():
+    elif any_empty:
         centroids.norms[:, empty] = space.out_of_reach[:, None]
-    moves_weights = ~hard | method.alternates
-    return space.adapt(centroids, moves_weights) if moves_weights.any() else centroids
+    return space.adapt(centroids, ~hard | method.alternates)
 
 
 @lru_cache(maxsize=8 * NOISE_CHUNKS)
@@ -248,16 +248,15 @@ def _refill(space: Space, centroids: Centroids, empty: BoolArray, costs: Array) 
             centroids.put((clusters, np.full_like(clusters, r)), space.at(costliest[:, None]))
 
 
-def _noise(space: Space, centroids: Centroids, soft: BoolArray, collapsing: BoolArray) -> Array:
-    """Relative noise on each restart's weights, shape (R,): 0 for most.
+def _noisy(space: Space, centroids: Centroids, soft: BoolArray, collapsing: BoolArray) -> BoolArray:
+    """Which restarts need noise on their weights: few.
 
     Centroids may coincide, or draw together above the critical power until they do. Without noise
     they would part by rounding alone, or never.
     """
     if not soft.any():
-        return np.zeros(len(soft), space.dtype)
+        return soft
     # Equal norms are necessary for coincidence, and cheap; a false alarm does no harm.
     norms = np.sort(space.norms(centroids), axis=0)
-    gaps = np.diff(norms, axis=0).min(axis=0, initial=np.inf)
-    noisy = soft & (collapsing | (gaps <= space.floor(centroids)))
-    return np.where(noisy, NOISE[space.dtype.name], 0).astype(space.dtype)
+    gaps = (norms[1:] - norms[:-1]).min(axis=0, initial=np.inf)
+    return np.asarray(soft & (collapsing | (gaps <= space.floor(centroids))))

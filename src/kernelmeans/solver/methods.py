@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelmeans._dialect import option
+from kernelmeans._memory import cached_property
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.solver.critical import automatic_start, coldest_start, critical_power
 from kernelmeans.solver.exchange import Exchanging
 from kernelmeans.solver.power import SQUARED_DISTANCE, CostFunction
-from kernelmeans.solver.result import Ending
+from kernelmeans.solver.result import CONVERGED, RUNNING, Ending
 from kernelmeans.spaces import Centroids, Space
 
 #: Parameters of ``eta="auto"``. On real data this ends below the cost of plain steps with
@@ -356,20 +357,26 @@ class Annealed(Method):
     alternates: bool = False
     subsamples: bool = False
 
-    @property
+    @cached_property
     def _lowest(self) -> float:
         """The power at which annealing ends in any case; below the critical one."""
         return min(-LARGEST_POWER, 2 * self.critical_power, self.s0)
 
+    @cached_property
+    def _growths(self) -> tuple[float, float]:
+        """Logarithms of the factors on the first power in one turn, and in all."""
+        return np.log(self.eta), np.log(self._lowest / self.s0)
+
     def power_at(self, time: Array) -> Array:
         """Powers after so many steps of annealing."""
         turns = time if self.anneal_every == 1 else np.floor(time / self.anneal_every)
-        growth = np.minimum(turns * np.log(self.eta), np.log(self._lowest / self.s0))
+        a_turn, whole = self._growths
+        growth = np.minimum(turns * a_turn, whole)
         return np.where(time < 0, max(self.s0, FORGETFUL), self.s0 * np.exp(growth))
 
     def hardens(self, power: Array, critical: Array, softness: Array) -> BoolArray:
         """Which restarts have been annealed enough to go on in hard steps."""
-        if np.isneginf(self.critical_power):
+        if self.critical_power == -np.inf:
             # The data do not vary: there is nothing to anneal.
             return np.ones(softness.shape, bool)
         spent = power <= self._lowest * (1 - 1e-9)
@@ -382,8 +389,11 @@ class Annealed(Method):
         return state
 
     def done(self, state: State, space: Space, centroids: Centroids, report: Report) -> IntArray:
-        fixed, circles = state.settled(report)
-        return _converged(state.hard & (fixed | circles))
+        ended = state.hard
+        if ended.any():
+            fixed, circles = state.settled(report)
+            ended &= fixed | circles
+        return _converged(ended)
 
     def step(self, state: State, space: Space, centroids: Centroids, report: Report) -> None:
         super().step(state, space, centroids, report)
@@ -391,13 +401,16 @@ class Annealed(Method):
         change = np.abs(report.softness - state.softness)
         state.time = state.time + np.where(state.time < 0, 1, 1 / (1 + change / self.pace))
         state.softness = report.softness
-        ready = ~state.hard & self.hardens(state.power, state.critical_power, report.softness)
+        hard = state.hard
+        if hard.all():
+            return
+        ready = ~hard & self.hardens(state.power, state.critical_power, report.softness)
         if ready.any():
             _update_critical_power(state, space, centroids.kernel_weights, ready)
             ready &= self.hardens(state.power, state.critical_power, report.softness)
             # The cost of a hard step does not compare with the objective of a soft one.
             state.objective = np.where(ready, np.inf, state.objective)
-        state.power = np.where(state.hard | ready, -np.inf, self.power_at(state.time))
+        state.power = np.where(hard | ready, -np.inf, self.power_at(state.time))
 
     def unfinished(self, power: float) -> str:
         if np.isneginf(power):
@@ -409,7 +422,7 @@ class Annealed(Method):
 
 
 def _converged(which: BoolArray) -> IntArray:
-    return np.where(which, Ending.CONVERGED, Ending.RUNNING)
+    return np.where(which, CONVERGED, RUNNING)
 
 
 def _update_critical_power(

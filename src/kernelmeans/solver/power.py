@@ -167,11 +167,12 @@ def weigh(
     residuals: Array | None = None,
 ) -> Weights:
     """Weights at each restart's power, finite or -inf; overwrites the distances."""
-    is_hard = np.isneginf(power)
-    if not is_hard.any():
+    n_hard = power.tolist().count(-math.inf)
+    if n_hard == 0:
         return power_weights(distances, power, sample_weight)
-    if is_hard.all():
+    if n_hard == len(power):
         return hard_weights(distances, sample_weight, cost, cluster_weight, residuals)
+    is_hard = np.isneginf(power)
     soft, hard = np.flatnonzero(~is_hard), np.flatnonzero(is_hard)
     # Here no samples are exchanged: these are annealed restarts.
     parts = (

@@ -28,6 +28,11 @@ class Ending(IntEnum):
     GIVEN_UP = 4
 
 
+#: Endings that every step looks for, as numbers: to compare arrays with members takes five times as
+#: long.
+RUNNING, CONVERGED = int(Ending.RUNNING), int(Ending.CONVERGED)
+
+
 @dataclass
 class Result:
     """Outcome of all restarts, in their order.

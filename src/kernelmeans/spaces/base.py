@@ -331,15 +331,10 @@ class Space(ABC):
         """The same samples under other kernel weights (L,)."""
         return self
 
-    def multipliers(self, kernel_weights: Array) -> Array:
-        """What each kernel's squared distances are multiplied by, for kernel weights (R, L)."""
-        return kernel_weights
-
     def norms(self, centroids: Centroids) -> Array:
         """||theta_j||^2, shape (k, R)."""
-        multipliers = self.multipliers(centroids.kernel_weights)
-        norms: Array = np.einsum("lkr,rl->kr", centroids.norms, multipliers)
-        return norms.astype(self.dtype)
+        norms: Array = centroids.norms[0].astype(self.dtype, copy=False)
+        return norms
 
     def weighted_norms(self, kernel_weights: Array, block: slice) -> Array:
         """||phi_i||^2 under kernel weights (R, L), shape (R, block), or (block,) if all agree."""
@@ -354,9 +349,7 @@ class Space(ABC):
 
     def floor(self, centroids: Centroids) -> Array:
         """Smallest squared distance that is more than rounding, in each restart, shape (R,)."""
-        floors = self.multipliers(centroids.kernel_weights).T * self.floors[:, None]
-        floor: Array = np.maximum(floors.sum(axis=0), np.finfo(self.dtype).tiny)
-        return floor.astype(self.dtype)
+        return self.floors.repeat(centroids.shape[1])
 
     @cached_property
     def floors(self) -> Array:

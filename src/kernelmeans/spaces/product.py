@@ -127,7 +127,18 @@ class ProductSpace(Space):
         return space
 
     def multipliers(self, kernel_weights: Array) -> Array:
+        """What each kernel's squared distances are multiplied by, for kernel weights (R, L)."""
         return np.asarray(self.rule.multipliers(kernel_weights) * self.factors)
+
+    def norms(self, centroids: Centroids) -> Array:
+        multipliers = self.multipliers(centroids.kernel_weights)
+        norms: Array = np.einsum("lkr,rl->kr", centroids.norms, multipliers)
+        return norms.astype(self.dtype)
+
+    def floor(self, centroids: Centroids) -> Array:
+        floors = self.multipliers(centroids.kernel_weights).T * self.floors[:, None]
+        floor: Array = np.maximum(floors.sum(axis=0), np.finfo(self.dtype).tiny)
+        return floor.astype(self.dtype)
 
     def _norms(self, block: slice) -> Array:
         """||phi_i||^2 in each space, shape (L, block)."""

@@ -123,8 +123,9 @@ class Step(NamedTuple):
             assert old.cluster_weight is not None
             scale, rest = 1 / weight, old.cluster_weight / weight
         else:
-            length = np.ones(weight.shape) if factor is None else np.where(weight > 0, factor, 0)
-            scale, rest = length / np.where(weight > 0, weight, 1), 1 - length
+            filled = weight > 0
+            length = np.ones(weight.shape) if factor is None else np.where(filled, factor, 0)
+            scale, rest = length / np.where(filled, weight, 1), 1 - length
         for increments in sums:
             increments *= like(scale[..., None], increments)
         step = cls(sums, rest[..., None].astype(space.dtype), old, weight, None, mean_of, changes)
