@@ -179,7 +179,7 @@ def _labels_hash(labels: IntArray, power: Array, sample_weight: Array, place: sl
 
     Samples without weight do not count: they have labels, but move nothing.
     """
-    if -np.inf not in power:
+    if -math.inf not in list(power):
         return np.zeros(len(power), np.uint64)
     hard = np.isneginf(power)
     hashes = _hashes(place.start, place.stop) * (sample_weight > 0)

@@ -372,7 +372,8 @@ class Annealed(Method):
         turns = time if self.anneal_every == 1 else np.floor(time / self.anneal_every)
         a_turn, whole = self._growths
         growth = np.minimum(turns * a_turn, whole)
-        return np.where(time < 0, max(self.s0, FORGETFUL), self.s0 * np.exp(growth))
+        powers: Array = self.s0 * np.exp(growth)
+        return np.where(time < 0, max(self.s0, FORGETFUL), powers) if self.forgets else powers
 
     def hardens(self, power: Array, critical: Array, softness: Array) -> BoolArray:
         """Which restarts have been annealed enough to go on in hard steps."""
@@ -397,9 +398,12 @@ class Annealed(Method):
 
     def step(self, state: State, space: Space, centroids: Centroids, report: Report) -> None:
         super().step(state, space, centroids, report)
-        # The more the softness of a restart has changed, the less its power changes.
-        change = np.abs(report.softness - state.softness)
-        state.time = state.time + np.where(state.time < 0, 1, 1 / (1 + change / self.pace))
+        if self.pace == np.inf:
+            state.time = state.time + 1
+        else:
+            # The more the softness of a restart has changed, the less its power changes.
+            change = np.abs(report.softness - state.softness)
+            state.time = state.time + np.where(state.time < 0, 1, 1 / (1 + change / self.pace))
         state.softness = report.softness
         hard = state.hard
         if hard.all():

@@ -88,11 +88,12 @@ def power_weights(distances: Array, power: Array, sample_weight: Array) -> Weigh
     """
     xp = namespace(distances)
     k = distances.shape[0]
-    t = like(np.clip(-power[:, None], SMALLEST_POWER, LARGEST_POWER), distances)
+    powers = power.tolist()
+    t = like([[min(max(-s, SMALLEST_POWER), LARGEST_POWER)] for s in powers], distances)
     nearest = reduce("min", distances, axis=0)
     ratios = overwrite(distances, xp.divide, nearest, distances)
     weights = xp.log(ratios)
-    small = bool((power > -SMALL_POWER).any())
+    small = max(powers) > -SMALL_POWER
     if small:
         # S is nearly 1, and its difference from 1 counts, also that of negligible weights.
         log_mean = xp.log1p(reduce("sum", xp.expm1(t * weights), axis=0) / k)

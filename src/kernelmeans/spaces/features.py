@@ -34,6 +34,8 @@ from kernelmeans.spaces.step import Moved, Step
 
 #: Size of a difference from the mean that may be rounding, in roundings of the mean.
 ROUNDINGS = 8
+#: Most features of rows that BLAS multiplies faster without `_times_transpose`, up to twice as fast.
+NARROW = 32
 #: Rows whose features are computed together.
 FILL_ROWS = 2048
 
@@ -292,7 +294,9 @@ class FeatureSpace(Space):
         flat = reshape(theta, (-1, r))
         if self.source.raw:
             flat = self.features.folded(flat)
-        products: Array = _times_transpose(flat, self.source.take(block).Z)
+        Z = self.source.take(block).Z
+        narrow = isinstance(Z, np.ndarray) and r <= NARROW
+        products: Array = flat @ Z.T if narrow else _times_transpose(flat, Z)
         products = reshape(products, (k, restarts, -1))
         return products
 

@@ -152,7 +152,7 @@ class Step(NamedTuple):
 
     def centroids(self, moved: Moved, kernel_weights: Array) -> Centroids:
         """The new centroids, those that have no old ones under the given kernel weights (L,)."""
-        norms = moved.norms.astype(self.rest.dtype)
+        norms = moved.norms.astype(self.rest.dtype, copy=False)
         if self.old is None:
             weights = np.tile(kernel_weights, (norms.shape[2], 1))
         else:
