@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._arrays import take, to_numpy
-from kernelmeans._devices import HOST, Device, device_of, to_library_of
+from kernelmeans._devices import HOST, Budget, Device, device_of, to_library_of
 from kernelmeans._estimator import Estimator
 from kernelmeans._given import received
 from kernelmeans._sklearn import (
@@ -189,7 +189,7 @@ class KernelClusterer(
         self.objective_history_ = result.objective_history[result.best]
         self.power_history_ = result.power_history[result.best]
         self.n_iter_ = int(result.n_iter[result.best])
-        found = self._set_labels(X, given, weight, embedded, device)
+        found = self._set_labels(X, given, weight, embedded, device, budget)
         labels: IntArray = found["label"]
         self.separation_ = data.separation(self.kernel_, X, labels, weight, self.n_clusters)
         if isinstance(self.init, str):
@@ -435,6 +435,7 @@ class KernelClusterer(
         weight: Array,
         embedded: Callable[[slice], Any] | None,
         device: Device,
+        budget: Budget,
     ) -> Any:
         """Set labels, cost and memberships of the training rows, and return what assigned them."""
         # The code of predict makes the last assignment: labels_ == predict(X), bit for bit.
@@ -446,7 +447,7 @@ class KernelClusterer(
             found = computed(found) if isinstance(X, DaskRows) else found
         else:
             size = X.shape[0] * self.n_clusters * X.dtype.itemsize
-            fits = size <= MEMBERSHIPS_FRACTION * device.budget(self.memory_budget).n_bytes
+            fits = size <= MEMBERSHIPS_FRACTION * budget.n_bytes
             found, soft = assigner.assigned_training(X, embedded, fits)
             self.memberships_ = None if soft is None else to_library_of(soft, given)
         self.inertia_ = total_cost(found["nearest"], weight)

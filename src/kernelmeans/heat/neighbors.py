@@ -431,7 +431,10 @@ def both_ways(distances: Data, density: Density = FLAT) -> Data:
 
 def without_loops(graph: Data) -> Data:
     """The edges between different rows, as CSR array of floats."""
-    edges = graph.tocoo().astype(np.float64)
-    between = edges.row != edges.col
-    places = edges.row[between], edges.col[between]
-    return scipy.sparse.csr_array((edges.data[between], places), graph.shape)
+    edges = graph.tocsr()
+    between = edges.indices != np.repeat(np.arange(edges.shape[0]), np.diff(edges.indptr))
+    ends = np.append(0, np.cumsum(between))[edges.indptr].astype(edges.indptr.dtype)
+    parts = edges.data[between].astype(np.float64), edges.indices[between], ends
+    found = scipy.sparse.csr_array(parts, edges.shape)
+    found.sum_duplicates()
+    return found

@@ -260,13 +260,16 @@ def _log_ratios(space: Space, k: int) -> Array:
     """log(d_min / d_j) of some samples to k centroids that sit on random ones."""
     candidates = _spread(space)
     measured = candidates[:: CANDIDATES // MEASURED, None]
-    # No more centroids at a time than in a fit: dense ones of wide rows take memory.
-    parts = (space.at(measured[first : first + k]) for first in range(0, MEASURED, k))
-    squared = np.concatenate([distances_to(space, part)[:, 0, candidates] for part in parts])
     # The same random ranks for all data: equal data in another order see equal centroids.
     ranks = np.random.default_rng(0).integers(CANDIDATES, size=(MEASURED, RANDOM_SETS * k))
-    d = np.take_along_axis(squared, ranks, axis=1).reshape(MEASURED, RANDOM_SETS, k)
-    d = d.astype(np.float64)
+    seen = candidates[ranks]
+    # No more centroids at a time than in a fit: dense ones of wide rows take memory.
+    parts = [slice(first, first + k) for first in range(0, MEASURED, k)]
+    squared = [
+        np.take_along_axis(distances_to(space, space.at(measured[part]))[:, 0], seen[part], axis=1)
+        for part in parts
+    ]
+    d = np.concatenate(squared).reshape(MEASURED, RANDOM_SETS, k).astype(np.float64)
     return np.asarray(np.log(d.min(axis=-1, keepdims=True) / d))
 
 

@@ -34,7 +34,7 @@ from kernelmeans.spaces.step import Moved, Step
 
 #: Size of a difference from the mean that may be rounding, in roundings of the mean.
 ROUNDINGS = 8
-#: Most features of rows that BLAS multiplies faster without `_times_transpose`, up to twice as fast.
+#: Most features of rows that BLAS multiplies up to twice as fast without `_times_transpose`.
 NARROW = 32
 #: Rows whose features are computed together.
 FILL_ROWS = 2048
