@@ -142,6 +142,8 @@ def extreme_eigenvalues(
     basis = [vector / np.linalg.norm(vector)]
     diagonal: list[float] = []
     off_diagonal: list[float] = []
+    fewest, most = (min(count, size) for count in PRODUCTS)
+    rounding = size * np.finfo(dtype).eps
     while True:
         vector = apply(basis[-1].astype(dtype)).astype(np.float64)
         diagonal.append(float(basis[-1] @ vector))
@@ -149,14 +151,16 @@ def extreme_eigenvalues(
         for other in basis * 2:
             vector -= (other @ vector) * other
         remainder = float(np.linalg.norm(vector))
-        values, vectors = scipy.linalg.eigh_tridiagonal(diagonal, off_diagonal)
-        residuals = remainder * np.abs(vectors[-1, wanted])
-        settled = residuals.max() <= TOLERANCE * np.abs(values[wanted]).max()
-        fewest, most = np.minimum(PRODUCTS, size)
-        # If the vectors span an invariant subspace, the remainder is rounding.
-        spanned = remainder <= size * np.finfo(dtype).eps * np.abs(values).max()
-        if spanned or (settled and len(basis) >= fewest) or len(basis) == most:
-            return float(values[0]), float(values[-1])
+        # No eigenvalue exceeds three such entries: below, the remainder may be rounding.
+        largest = 3 * max(map(abs, diagonal + off_diagonal))
+        if len(basis) >= fewest or remainder <= rounding * largest:
+            values, vectors = scipy.linalg.eigh_tridiagonal(diagonal, off_diagonal)
+            residuals = remainder * np.abs(vectors[-1, wanted])
+            settled = residuals.max() <= TOLERANCE * np.abs(values[wanted]).max()
+            # If the vectors span an invariant subspace, the remainder is rounding.
+            spanned = remainder <= rounding * np.abs(values).max()
+            if spanned or (settled and len(basis) >= fewest) or len(basis) == most:
+                return float(values[0]), float(values[-1])
         off_diagonal.append(remainder)
         basis.append(vector / remainder)
 

@@ -119,14 +119,14 @@ def solve(
 
 def _sums(space: Space, centroids: Centroids, method: Method, state: State) -> Report:
     """Distances, weights and the sums they make, over all blocks."""
-    noisy = np.flatnonzero(_noisy(space, centroids, ~state.hard, method.collapsing(state)))
+    noisy = _noisy(space, centroids, ~state.hard, method.collapsing(state)).tolist()
     total = space.reduce(
         _block_sums,
         centroids.shape,
         centroids,
         state.power,
         method.step_cost(state),
-        {r: int(state.seeds[r]) for r in noisy.tolist()},
+        {r: int(seed) for r, seed in enumerate(state.seeds) if noisy[r]},
         state.exchanging.cluster_weight,
         state.exchanging.singly,
     )

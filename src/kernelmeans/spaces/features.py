@@ -81,6 +81,9 @@ class HeldFeatures(Features):
         self.width = int(Z.shape[1])
 
     def take(self, which: slice | IntArray) -> "HeldFeatures":
+        if isinstance(which, slice) and which == slice(0, self.Z.shape[0]):
+            # The only block of few samples: each step asks for it several times.
+            return self
         residuals = None if self.residuals is None else take_rows(self.residuals, which)
         squared_norms = take_rows(self.squared_norms, which)
         return HeldFeatures(take_rows(self.Z, which), squared_norms, self.raw, residuals)

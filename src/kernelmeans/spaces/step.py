@@ -113,7 +113,7 @@ class Step(NamedTuple):
         hard: BoolArray | None,
     ) -> "Step":
         """The step old + factor (sums / weight - old), from the arguments of `Space.update`."""
-        mean_of = changes = coefficients = None
+        mean_of = changes = None
         if space.keeps_coefficients and hard is not None and hard.any():
             mean_of = np.where(hard & (weight > 0), weight, np.nan)
             if len(sums) == 1 and weight.size * space.n_samples**2 > QUICK:
@@ -129,11 +129,12 @@ class Step(NamedTuple):
         for increments in sums:
             increments *= like(scale[..., None], increments)
         step = cls(sums, rest[..., None].astype(space.dtype), old, weight, None, mean_of, changes)
-        if space.keeps_coefficients:
-            coefficients = sums[0]
-            if changes is None and old is not None and step.rest.any():
-                assert old.coefficients is not None
-                coefficients = step.mixed(sums[0], old.coefficients)
+        if not space.keeps_coefficients:
+            return step
+        coefficients = sums[0]
+        if changes is None and old is not None and step.rest.any():
+            assert old.coefficients is not None
+            coefficients = step.mixed(sums[0], old.coefficients)
         return step._replace(coefficients=coefficients)
 
     def member(self, index: int, slot: int) -> "Step":
