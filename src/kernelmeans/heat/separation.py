@@ -6,7 +6,7 @@ import scipy.sparse
 from kernelmeans._numbers import percent
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
-from kernelmeans.heat.neighbors import DistinctRows, auto_neighbors, without_loops
+from kernelmeans.heat.neighbors import DistinctRows, auto_neighbors, csr_of
 from kernelmeans.lowrank import subsample
 
 #: Rows whose neighbours are sought where the kernel has not found them.
@@ -147,10 +147,12 @@ def neighbors_between(
     n = len(known)
     graph = scipy.sparse.csr_array((1, 1))
     if n > 1:
-        graph = nearest.graph(min(max(auto_neighbors(n, n_clusters), 2), n)) > 0
+        others = np.sort(nearest.others(min(auto_neighbors(n, n_clusters), n) - 1), axis=1)
+        one_way = csr_of(np.ones(others.size), others, n)
+        graph = one_way.maximum(one_way.T)
     counting = np.flatnonzero(sample_weight)
     shares = cluster_shares(distinct.places(X[counting]), labels[counting], n, n_clusters)
-    return edges_between(without_loops(graph), shares)
+    return edges_between(graph, shares)
 
 
 def warn_if_hardly(separation: Array, labels: IntArray) -> None:
