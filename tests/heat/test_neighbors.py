@@ -14,7 +14,13 @@ from threadpoolctl import threadpool_limits
 from data import cloud
 from kernelmeans import KernelKMeans
 from kernelmeans.heat import auto_neighbors
-from kernelmeans.heat.neighbors import NearestRows, digests, find, origin_and_scale
+from kernelmeans.heat.neighbors import (
+    NearestRows,
+    digests,
+    find,
+    origin_and_scale,
+    without_loops,
+)
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
@@ -136,3 +142,14 @@ def test_rows_are_searched_about_the_middle_of_each_column(dtype):
     assert origin_and_scale(np.ones((3, 2), dtype))[1] == 1
     huge = np.finfo(dtype).max * np.array([[-1.0], [1.0]], dtype)
     assert np.isfinite((huge - origin_and_scale(huge)[0]) / origin_and_scale(huge)[1]).all()
+
+
+def test_without_loops_all_other_edges_stay_in_order_also_those_of_weight_zero():
+    places = [0, 2, 1], [1], [2, 0]
+    edges = np.array([5, 0, 3, 7, 2, 4], np.float32)
+    parts = edges, np.concatenate(places), np.array([0, 3, 4, 6])
+    found = without_loops(scipy.sparse.csr_array(parts, (3, 3)))
+    assert found.dtype == np.float64
+    assert_array_equal(found.indptr, [0, 2, 2, 3])
+    assert_array_equal(found.indices, [1, 2, 0])
+    assert_array_equal(found.data, [3, 0, 4])

@@ -13,6 +13,7 @@ from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit, Nystroem
 from kernelmeans.spaces import FeatureSpace, stream
 from kernelmeans.spaces.base import BLOCK_ROWS, SMALL_BLOCK_BYTES
+from kernelmeans.spaces.features import NARROW
 from oracle import rbf
 from spaces.conformance import SpaceConformance
 
@@ -28,6 +29,11 @@ class TestLinear(SpaceConformance):
     def gram(self, X):
         X = dense(X)
         return X @ X.T
+
+
+class TestLinearWide(TestLinear):
+    def make_rows(self, n, seed=0):
+        return cloud(n, NARROW + 1, seed=seed)
 
 
 class TestCosine(SpaceConformance):
