@@ -190,3 +190,15 @@ def check_name(parameter: str, value: object, allowed: Collection[str | None]) -
             f"{option(parameter, value)} is not known.{suggestion(value, allowed)} Allowed: "
             f"{', '.join(map(repr, allowed))}."
         )
+
+
+def single_blanks(name: str) -> str:
+    """A name of a column without the blanks in which it may differ from table to table.
+
+    Examples
+    --------
+    >>> from kernelmeans._text import single_blanks
+    >>> single_blanks(" sales  2024 ")
+    'sales 2024'
+    """
+    return " ".join(name.split())

@@ -164,7 +164,7 @@ def test_reports_and_pictures_have_the_names():
     model = fitted()
     ticks = plot_kernel_weights(model).axes[0].get_yticklabels()
     assert [tick.get_text() for tick in ticks] == ["sepals", "petals"]
-    found = ClusterReport(model, X).to_dict()["kernels"]
+    found = ClusterReport(model, X).to_dict()["fit"]["kernels"]
     assert [(one["name"], one["kernel"]) for one in found] == [
         ("sepals", "rbf"),
         ("petals", "heat"),

@@ -16,13 +16,12 @@ from sklearn.utils import check_array, gen_batches
 from kernelmeans._errors import InputError
 from kernelmeans._fitted import count_rows, is_stacked, parts, readable
 from kernelmeans._frames import is_frame
-from kernelmeans._text import counted, listed, nearest
+from kernelmeans._text import counted, listed, nearest, single_blanks
 from kernelmeans._typing import BoolArray
 from kernelmeans.heat import GraphKernel
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.files import Reading
-from kernelmeans.tables.frames import single_blanks
 from kernelmeans.tables.inspection import unseen_values, wrong_values
 from kernelmeans.tables.spellings import Doubt, said_doubts
 

@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from kernelmeans._dialect import option
 from kernelmeans._numbers import percent
-from kernelmeans._text import aligned, counted, first, meant, shortened
-from kernelmeans.tables.frames import single_blanks
+from kernelmeans._text import aligned, counted, first, meant, shortened, single_blanks
 
 _WIDTH = 60
 #: Names that a line of the table lists in full.

@@ -11,7 +11,7 @@ from sklearn.utils import check_array
 from kernelmeans._dialect import first_row, row_name
 from kernelmeans._frames import column_at, is_frame
 from kernelmeans._given import plain, with_gaps
-from kernelmeans._text import listed
+from kernelmeans._text import listed, single_blanks
 from kernelmeans._typing import Array
 from kernelmeans.tables.numerals import number_of
 
@@ -130,18 +130,6 @@ class Table(Mapping[str, Array]):
                 series = series.cast(float)
             return as_array(series)
         return np.asarray(series.to_numpy())
-
-
-def single_blanks(name: str) -> str:
-    """A name of a column without the blanks in which it may differ from table to table.
-
-    Examples
-    --------
-    >>> from kernelmeans.tables.frames import single_blanks
-    >>> single_blanks(" sales  2024 ")
-    'sales 2024'
-    """
-    return " ".join(name.split())
 
 
 def as_array(series: Any) -> Array:
