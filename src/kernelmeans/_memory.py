@@ -1,4 +1,4 @@
-"""What one fit has found, and the next need not look for again."""
+"""What one fit has found or settled, and others take over."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,6 +13,8 @@ Found = dict[str, Any]
 
 #: What the fit before has found, and what this one has; None outside of `remembering`.
 _FOUND: ContextVar[tuple[Found, Found] | None] = ContextVar("found", default=None)
+#: What fits choose by themselves, by its name; None outside of `settling`.
+_SETTLED: ContextVar[Found | None] = ContextVar("settled", default=None)
 
 
 class cached_property(Generic[Result]):  # noqa: N801
@@ -108,4 +110,59 @@ def remembered(compute: Callable[[], Result], depends_on: Callable[[], tuple[Any
     if key not in now:
         now[key] = before[key] if key in before else compute()
     result: Result = now[key]
+    return result
+
+
+@contextmanager
+def settling(known: Found) -> Iterator[Found]:
+    """Let `settled` take the choices of another fit, in this thread and those that it starts.
+
+    Parameters
+    ----------
+    known : dict
+        What an earlier context has yielded, or nothing.
+
+    Yields
+    ------
+    dict
+        All choices, those made within the context included.
+
+    Examples
+    --------
+    >>> from kernelmeans._memory import settled, settling
+    >>> with settling({}) as known:
+    ...     settled("factor", lambda: 2)
+    2
+    >>> with settling(known):
+    ...     settled("factor", lambda: 3)
+    2
+    """
+    chosen = dict(known)
+    token = _SETTLED.set(chosen)
+    try:
+        yield chosen
+    finally:
+        _SETTLED.reset(token)
+
+
+def settled(name: str, choose: Callable[[], Result]) -> Result:
+    """A choice, made unless another fit of the same candidate has made it.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    choose : callable
+        Makes it.
+
+    Returns
+    -------
+    object
+        The choice.
+    """
+    if (chosen := _SETTLED.get()) is None:
+        return choose()
+    if name not in chosen:
+        chosen[name] = choose()
+    result: Result = chosen[name]
     return result

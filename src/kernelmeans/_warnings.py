@@ -13,3 +13,9 @@ def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back and frame.f_globals.get("__name__", "").split(".")[0] in _INSIDE:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def are_ignored() -> bool:
+    """Whether all warnings are ignored, as in a search, so that none has to be worked out."""
+    action, message, category, module, line = warnings.filters[0]
+    return (action, message, category, module, line) == ("ignore", None, Warning, None, 0)

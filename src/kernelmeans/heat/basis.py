@@ -7,6 +7,7 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse
 
+from kernelmeans._memory import remembered
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans.heat.eigenpairs import leading_pairs, normalized, pair_count, part_of
 from kernelmeans.heat.pieces import Pieces
@@ -15,6 +16,8 @@ from kernelmeans.kernels.formulas import unit_rows
 #: Rows of a piece up to which all its eigenpairs are computed, so that residuals are known. For
 #: larger pieces they would take a noticeable part of the time of a fit.
 WHOLE_ROWS = 200
+#: Eigenpairs of which a multiple is sought.
+PAIRS = 8
 #: States that remain of all that decay when these count as mixed.
 MIXED = 1e-3
 #: Relative accuracy of a time.
@@ -113,7 +116,7 @@ class Spectrum(NamedTuple):
     def of(cls, graph: Data, pieces: Pieces, n_clusters: int) -> "Spectrum":
         """The `pair_count` leading eigenpairs of a graph; arguments as for `heat_basis`."""
         count, S = pair_count(n_clusters), normalized(graph)
-        pairs = [leading_pairs(S, pieces.rows(piece), count) for piece in range(pieces.n_kept)]
+        pairs = _leading(S, pieces, count)
         piece = np.repeat(np.arange(len(pairs)), [len(values) for values, _ in pairs])
         rank = np.concatenate([np.arange(len(values)) for values, _ in pairs])
         values = np.concatenate([values for values, _ in pairs])
@@ -153,6 +156,19 @@ class Spectrum(NamedTuple):
             rows = self.pieces.rows(piece)
             residuals[rows] = residuals_of(self.S, rows, *own, n_kept[piece], t)
         return None if np.isnan(residuals).any() else residuals
+
+
+def _leading(S: Data, pieces: Pieces, count: int) -> list[tuple[Array, Array]]:
+    """The leading pairs of each piece.
+
+    A few more are sought, so that fits of similar numbers of clusters look for the same.
+    """
+    sought = -(-count // PAIRS) * PAIRS
+    pairs = remembered(
+        lambda: [leading_pairs(S, pieces.rows(one), sought) for one in range(pieces.n_kept)],
+        lambda: (S.data, S.indices, S.indptr, pieces.n_kept, sought),
+    )
+    return [(values[:count], vectors[:, :count]) for values, vectors in pairs]
 
 
 def residuals_of(

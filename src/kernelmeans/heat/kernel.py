@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ import scipy.sparse
 from kernelmeans._arrays import to_device_of
 from kernelmeans._dialect import option
 from kernelmeans._given import plain, received
+from kernelmeans._memory import settled
 from kernelmeans._text import check_name
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
@@ -685,7 +687,8 @@ def settle_times(
     """
     # Factors of several kernels, chosen one by one, would decide the weights of the kernels.
     choosing = [trial for trial in trials if trial.chooses]
-    choice = choose_factor(choosing, n_clusters) if choosing else None
+    choose = partial(choose_factor, choosing, n_clusters)
+    choice = settled("times", choose) if choosing else None
     for kernel, trial in zip(kernels, trials, strict=True):
         kernel.times, factor = None, 1.0
         if choice is not None and trial.chooses:

@@ -9,7 +9,7 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from kernelmeans._dialect import option
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
-from kernelmeans._warnings import warn_user
+from kernelmeans._warnings import are_ignored, warn_user
 from kernelmeans.heat.neighbors import NearestRows
 
 #: Fraction of the mean cluster below which a piece of the graph is debris and no cluster.
@@ -211,7 +211,8 @@ def warn_of_pieces(
     family : str, default=None
         The family of the kernel, whose ``n_neighbors`` cannot be set.
     """
-    if n_clusters == 1 or pieces.n_large <= n_clusters:
+    # The remedy takes a search for many more neighbours.
+    if n_clusters == 1 or pieces.n_large <= n_clusters or are_ignored():
         return
     ranks, node_weight = ranks_of()
     enough = find_connection(ranks, n_neighbors, n_clusters, node_weight)
