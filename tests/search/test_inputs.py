@@ -356,6 +356,6 @@ def test_lists_and_texts():
     ],
 )
 def test_what_cannot_be_searched_is_refused_before_any_fit(estimator, grid, message, monkeypatch):
-    monkeypatch.setattr("kernelmeans.search.search.evaluate", None)
+    monkeypatch.setattr("kernelmeans.search.race.evaluate", None)
     with pytest.raises((TypeError, ValueError), match=message):
         searched(estimator, X, grid)

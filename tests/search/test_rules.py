@@ -74,6 +74,7 @@ def test_a_kernel_is_chosen_at_one_number_though_no_cluster_is_found_again():
 def test_the_best_kernel_keeps_neighbors_together_then_is_stable():
     results = columns(
         n_clusters=[2, 3, 4, 5],
+        group=[0, 1, 2, 3],
         neighbor_consistency=[0.8, 0.9, 0.9, np.nan],
         mean_stability=[1, 0.6, 0.7, 1],
     )
@@ -81,6 +82,19 @@ def test_the_best_kernel_keeps_neighbors_together_then_is_stable():
     assert best_of(results, [0, 1]) == 1
     assert best_of(results, [3, 0]) == 0
     assert best_of(results, []) is None
+
+
+def test_kernels_are_compared_at_the_same_numbers_of_clusters():
+    results = columns(
+        n_clusters=[2, 3, 5, 2, 3, 5],
+        group=[0, 0, 0, 3, 3, 3],
+        neighbor_consistency=[0.96, 0.9, 0.8, 0.95, 0.1, 0.88],
+        mean_stability=[0.49, 0.4, 0.4, 0.4, 0.4, 0.93],
+    )
+    # The first kernel at two, the second at five: two clusters always keep more neighbours.
+    assert best_of(results, [0, 5]) == 5
+    results["neighbor_consistency"][2] = 0.9
+    assert best_of(results, [0, 5]) == 0
 
 
 def test_the_order_of_the_grid_does_not_choose_between_equals():

@@ -2,8 +2,10 @@
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from numbers import Integral
+from operator import itemgetter
+from pickle import PicklingError
 from typing import Any
 
 import numpy as np
@@ -11,15 +13,18 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from kernelmeans._arrays import to_numpy
-from kernelmeans._memory import Found, remembering
+from kernelmeans._memory import Found, content_hash, remembering, settling
 from kernelmeans._text import bounded, counted
 from kernelmeans._typing import IntArray
 from kernelmeans.metrics import neighbor_consistency
-from kernelmeans.search.splits import Samples, Split
+from kernelmeans.search.splits import Samples
 
 #: Parameters that are a number of clusters, the first one that there is: those of mixtures are
 #: called components.
 CLUSTERS = ("n_clusters", "n_components")
+#: Swap moves of a fit in a search. Without any, halves end in poor optima, and clusters are not
+#: found again. As many as other fits make give the same answers in twice the time.
+SWAPS = 8
 
 
 def seeded(estimator: Any, seed: int, only_unset: bool = False) -> Any:
@@ -92,65 +97,109 @@ class Candidate:
         return cls(params, made, clusters_asked(made), others)
 
 
+def groups_of(candidates: Sequence[Candidate]) -> list[int]:
+    """A number for each candidate, equal for those that differ in the number of clusters alone."""
+    kinds = [_content(one.others) for one in candidates]
+    return [kinds.index(kind) for kind in kinds]
+
+
+def _content(params: Mapping[str, Any]) -> str:
+    """Equal for equal parameters; the repr of a long array shows a few of its values."""
+    named = sorted(params.items(), key=itemgetter(0))
+    try:
+        return content_hash(named)
+    except (AttributeError, TypeError, PicklingError):  # as of functions without a name
+        return repr(named)
+
+
 @dataclass(eq=False)
 class Outcome:
-    """A candidate fitted to all rows, or to both halves of a split.
+    """A candidate fitted to all rows, or to half of them.
 
     Attributes
     ----------
-    labels : list of ndarray of int of shape (n_rows,)
-        Labels of all rows, by each model.
+    labels : ndarray of int of shape (n_rows,) or None
+        Labels of all rows. None if there are none.
     fit_time : float
-        Seconds of all fits.
+        Seconds of the fit.
     inertia, neighbor_consistency : float
         Those of a fit to all rows, where they are known.
     error : str or None
         Why there are no labels.
+    settled : dict
+        What a fit to all rows has chosen by itself, and fits to halves take over.
     """
 
-    labels: list[IntArray]
+    labels: IntArray | None
     fit_time: float = np.nan
     inertia: float = np.nan
     neighbor_consistency: float = np.nan
     error: str | None = None
+    settled: Found = field(default_factory=dict)
 
 
 def evaluate(
-    estimators: Sequence[Any], samples: Samples, seed: int, split: Split | None
+    tasks: Sequence[tuple[Any, Found]], samples: Samples, seed: int, half: IntArray | None = None
 ) -> Iterator[Outcome]:
-    """Fit candidates in turn to all rows, or to both halves of a split; nothing is raised.
+    """Fit candidates in turn to all rows, or to half of them; nothing is raised.
 
     A candidate takes from the one before what both look for: the neighbours in a graph depend on
-    the rows, and hardly on the number of clusters.
+    the rows alone, and its eigenvectors on the number of neighbours. More clusters need more of
+    these, and so should come first.
+
+    Parameters
+    ----------
+    tasks : sequence of (estimator, dict)
+        Estimators, and what their fits to all rows have settled.
+    samples : Samples
+        The rows.
+    seed : int
+        Seed of the fits.
+    half : ndarray of int, default=None
+        Indices of rows; all rows when None.
+
+    Yields
+    ------
+    Outcome
+        One for each estimator.
     """
     found: Found = {}
-    for one in estimators:
+    for estimator, known in tasks:
         with remembering(found) as found:
-            outcome = evaluated(one, samples, seed, split)
+            outcome = evaluated(estimator, known, samples, seed, half)
         yield outcome
 
 
-def evaluated(estimator: Any, samples: Samples, seed: int, split: Split | None) -> Outcome:
-    """Fit a candidate to all rows, or to both halves of a split; nothing is raised."""
+def evaluated(
+    estimator: Any, known: Found, samples: Samples, seed: int, half: IntArray | None
+) -> Outcome:
+    """Fit a candidate to all rows, or to half of them; nothing is raised."""
     try:
-        if split is None:
-            return _on_all(estimator, samples, seed)
-        return _on_halves(estimator, samples, split)
+        quick = with_few_swaps(estimator)
+        with settling(known) as settled:
+            if half is not None:
+                return _on_half(quick, samples, seed, half)
+            outcome = _on_all(quick, samples, seed)
+        return replace(outcome, settled=settled)
     except Exception as error:
-        return Outcome([], error=bounded(f"{type(error).__name__}: {error}").rstrip("."))
+        return Outcome(None, error=bounded(f"{type(error).__name__}: {error}").rstrip("."))
 
 
-def _on_halves(estimator: Any, samples: Samples, split: Split) -> Outcome:
-    labels, seconds = [], 0.0
-    for rows in split.halves:
-        X, start = samples.among(rows), time.perf_counter()
-        model = seeded(estimator, split.seed).fit(X)
-        seconds += time.perf_counter() - start
-        labels.append(samples.labels(model, rows))
-    placed = np.all(np.array(labels) >= 0, axis=0)
-    if not all(placed[rows].any() for rows in split.halves):
-        raise ValueError("no row of a half has a label by both models")
-    return Outcome(labels, seconds)
+def with_few_swaps(estimator: Any) -> Any:
+    """A clone that makes `SWAPS` swap moves, unless it is told how many."""
+    swaps = {
+        name: SWAPS
+        for name, value in estimator.get_params().items()
+        if name.split("__")[-1] == "n_swaps" and value == "auto"
+    }
+    return clone(estimator).set_params(**swaps)
+
+
+def _on_half(estimator: Any, samples: Samples, seed: int, half: IntArray) -> Outcome:
+    X, start = samples.among(half), time.perf_counter()
+    model = seeded(estimator, seed).fit(X)
+    seconds = time.perf_counter() - start
+    return Outcome(samples.labels(model, half), seconds)
 
 
 def _on_all(estimator: Any, samples: Samples, seed: int) -> Outcome:
@@ -168,7 +217,7 @@ def _on_all(estimator: Any, samples: Samples, seed: int) -> Outcome:
             f"equal. Ask for at most {n_found}"
         )
     inertia = float(getattr(last_step(model), "inertia_", np.nan))
-    return Outcome([labels], seconds, inertia, _consistency(model, samples, labels))
+    return Outcome(labels, seconds, inertia, _consistency(model, samples, labels))
 
 
 def labels_of(model: Any, X: Any) -> Any:

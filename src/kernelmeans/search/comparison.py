@@ -1,6 +1,6 @@
 """Candidates beside data without clusters: what is compared, and how stable it is there."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -9,23 +9,25 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from kernelmeans._fitted import is_pairwise
+from kernelmeans._memory import Found
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.metrics import stability
+from kernelmeans.search.bounds import Bounds
 from kernelmeans.search.candidates import (
-    Candidate,
     clusters_parameter,
     evaluated,
     last_step,
     seeded,
 )
 from kernelmeans.search.pieces import clusters_in
+from kernelmeans.search.record import Record
 from kernelmeans.search.reference import KINDS
 from kernelmeans.search.rules import exceeds
 from kernelmeans.search.runner import Runner
 from kernelmeans.search.splits import SEEDS, Samples, Split
 
-#: Data sets of each kind without clusters.
-N_DRAWS = 10
+#: Data sets of each kind without clusters, at most; at first, and then each time.
+N_DRAWS, FIRST_DRAWS, DRAWS = 10, 4, 2
 #: The kind that is the rows themselves.
 ROWS = "rows"
 
@@ -35,12 +37,8 @@ class Comparison:
 
     Parameters
     ----------
-    candidates : sequence of Candidate
-        The candidates.
-    results : mapping
-        The columns of the search.
-    labels : ndarray of int of shape (n_candidates, n_rows)
-        Clusters of all rows by each candidate.
+    record : Record
+        The candidates, and their fits to all rows.
     samples : Samples
         The rows.
     seed : int
@@ -49,90 +47,101 @@ class Comparison:
         Runs the fits.
     """
 
-    def __init__(
-        self,
-        candidates: Sequence[Candidate],
-        results: Mapping[str, Any],
-        labels: IntArray,
-        samples: Samples,
-        seed: int,
-        runner: Runner,
-    ) -> None:
-        self._candidates = candidates
-        self._results = results
-        self._labels = labels
-        self._samples = samples
+    def __init__(self, record: Record, samples: Samples, seed: int, runner: Runner) -> None:
+        self._record, self._samples, self._seed = record, samples, seed
         self._draws = np.random.default_rng(seed).integers(SEEDS, size=N_DRAWS).tolist()
         self._runner = runner
-        groups, first = np.unique(results["group"], return_index=True)
-        several = (prepared(candidates[row].estimator, samples, seed) for row in first)
-        self._prepared: dict[int, Samples] = dict(zip(groups.tolist(), several, strict=True))
+        self._prepared: dict[int, Samples] = {}
 
-    def _counts(self, row: int) -> IntArray | None:
+    def _counts(self, row: int, labels: IntArray) -> IntArray | None:
         """Clusters of a candidate in each piece of its rows, if they lie in pieces."""
         pieces = self._rows(row).pieces
-        return None if pieces is None else clusters_in(pieces, self._labels[row])
+        return None if pieces is None else clusters_in(pieces, labels)
 
     def _rows(self, row: int) -> Samples:
-        return self._prepared[self._results["group"][row]]
+        """The rows that reach the last step of a candidate."""
+        group = self._record.groups[row]
+        if group not in self._prepared:
+            estimator = self._record.candidates[row].estimator
+            self._prepared[group] = prepared(estimator, self._samples, self._seed)
+        return self._prepared[group]
 
     def separate(self) -> BoolArray:
         """Which candidates have the pieces of their rows as clusters, shape (n_candidates,)."""
-        several = [self._counts(row) for row in range(len(self._candidates))]
+        several = [self._counts(row, one) for row, one in enumerate(self._record.labels())]
         return np.array([counts is not None and counts.max() == 1 for counts in several])
 
-    def is_more(self, row: int) -> tuple[bool, float]:
+    def is_more(self, row: int, stability: float) -> tuple[bool, float]:
         """Whether clusters are more than data without clusters give, and how stable these are.
 
         Pieces of the rows always are. If a candidate divides pieces, and no cluster is in several,
         then each of these pieces is compared with data of its own shape.
         """
-        rows, estimator = self._rows(row), self._candidates[row].estimator
+        rows, estimator = self._rows(row), self._record.candidates[row].estimator
         if rows.reference is None:
             return True, np.nan
         estimator = estimator if rows is self._samples else last_step(estimator)
-        counts = self._counts(row)
-        comparisons = [(self._results["mean_stability"][row], estimator, rows)]
+        counts = self._counts(row, self._record.labels()[row])
+        comparisons = [(stability, (estimator, self._record.settled(row)), rows)]
         if counts is not None and counts.max() > 1:
             comparisons = list(self._divided_pieces(estimator, rows, counts)) or comparisons
         highest = np.nan
-        for own, estimator, rows in comparisons:
-            found = self._stabilities(estimator, rows, KINDS)
-            if len(found):
-                highest = np.fmax(highest, found.mean(axis=1).max())
-                if not exceeds(own, found) and (counts is None or counts.max() > 1):
-                    return False, highest
+        for own, fitted, rows in comparisons:
+            more, reference = self._beyond(own, fitted, rows)
+            highest = np.fmax(highest, reference)
+            if not more and (counts is None or counts.max() > 1):
+                return False, highest
         return True, highest
 
     def _divided_pieces(
         self, estimator: Any, rows: Samples, counts: IntArray
-    ) -> Iterator[tuple[float, Any, Samples]]:
+    ) -> Iterator[tuple[float, tuple[Any, Found], Samples]]:
         """Stability of the clusters in each piece that is divided, where it can be found."""
         if (name := clusters_parameter(estimator)) is None:
             return
         for piece in np.flatnonzero(counts > 1):
             part = rows.subset(np.flatnonzero(rows.pieces == piece))
-            divider = clone(estimator).set_params(**{name: int(counts[piece])})
-            own = self._stabilities(divider, part, [ROWS])
-            if len(own):
+            divider = clone(estimator).set_params(**{name: int(counts[piece])}), Found()
+            own = self._stabilities(divider, part, [ROWS], range(N_DRAWS))
+            if not np.isnan(own).any():
                 yield float(own.mean()), divider, part
 
-    def _stabilities(self, estimator: Any, rows: Samples, kinds: Sequence[str]) -> Array:
-        """Stabilities on data of some kinds, shape (n_kinds, n_draws).
+    def _beyond(self, own: float, fitted: tuple[Any, Found], rows: Samples) -> tuple[bool, float]:
+        """Whether a stability is well beyond that of data without clusters, and the latter.
 
-        Kinds on which a fit fails, as with kernels that allow no negative values, are left out.
+        Data are drawn until more would hardly change the answer.
         """
-        splits = [Split.of(rows.n_rows, one) for one in self._draws]
+        found = np.empty((len(KINDS), 0))
+        for n_draws in [*range(FIRST_DRAWS, N_DRAWS, DRAWS), N_DRAWS]:
+            draws = range(found.shape[1], n_draws)
+            found = np.hstack([found, self._stabilities(fitted, rows, KINDS, draws)])
+            # Kinds on which a fit fails, as with kernels that allow no negative values, do not
+            # count.
+            known = found[~np.isnan(found).any(axis=1)]
+            if not len(known):
+                return True, np.nan
+            low, high = Bounds.of(known.T, N_DRAWS)
+            if exceeds(own, high[:, None]) or not exceeds(own, low[:, None]):
+                break
+        return exceeds(own, known), float(known.mean(axis=1).max())
+
+    def _stabilities(
+        self,
+        fitted: tuple[Any, Found],
+        rows: Samples,
+        kinds: Sequence[str],
+        draws: Iterable[int],
+    ) -> Array:
+        """Stabilities on data of some kinds, shape (n_kinds, n_draws); NaN where a fit fails."""
+        splits = [Split.of(rows.n_rows, self._draws[number]) for number in draws]
         found = np.full(len(kinds) * len(splits), np.nan)
-        arguments = [(estimator, rows, kind) for kind in kinds]
+        arguments = [(*fitted, rows, kind) for kind in kinds]
         name = "pieces" if ROWS in kinds else "reference"
         run = self._runner.run(name, stabilities_on, splits, arguments)
         with closing(run) as values:
             for place, value in enumerate(values):
                 found[place] = value
-        table = found.reshape(len(kinds), len(splits))
-        kept: Array = table[~np.isnan(table).any(axis=1)]
-        return kept
+        return found.reshape(len(kinds), len(splits))
 
 
 def prepared(estimator: Any, samples: Samples, seed: int) -> Samples:
@@ -150,7 +159,7 @@ def prepared(estimator: Any, samples: Samples, seed: int) -> Samples:
 
 
 def stabilities_on(
-    splits: Sequence[Split], estimator: Any, rows: Samples, kind: str
+    splits: Sequence[Split], estimator: Any, known: Found, rows: Samples, kind: str
 ) -> Iterator[float]:
     """Stability of a candidate on the rows, or on a draw of data without clusters, for each split.
 
@@ -162,5 +171,7 @@ def stabilities_on(
             assert rows.reference is not None
             generator = np.random.default_rng((split.seed, 1))
             drawn = Samples(rows.like(rows.reference.draw(kind, generator)))
-        outcome = evaluated(estimator, drawn, split.seed, split)
-        yield np.nan if outcome.error else stability(*outcome.labels)
+        halves = [evaluated(estimator, known, drawn, split.seed, half) for half in split.halves]
+        labels = [one.labels for one in halves if one.labels is not None]
+        fails = len(labels) < len(halves) or split.placed(labels) is None
+        yield np.nan if fails else stability(*labels)

@@ -106,21 +106,31 @@ def best_of(results: Mapping[str, Any], rows: Sequence[int]) -> int | None:
     Parameters
     ----------
     results : dict of ndarray of shape (n_candidates,)
-        The columns ``params``, ``neighbor_consistency`` and ``mean_stability``.
+        The columns ``params``, ``n_clusters``, ``group``, ``neighbor_consistency`` and
+        ``mean_stability``.
     rows : sequence of int
         One candidate of each kernel.
 
     Returns
     -------
     int or None
-        The candidate whose clusters keep near neighbours together best; stability breaks ties.
-        Wide kernels are stable, whether they fit or not. None if there is no candidate.
+        The candidate of the kernel whose clusters keep near neighbours together best; stability
+        breaks ties. Wide kernels are stable, whether they fit or not. Fewer clusters keep more
+        neighbours together, so kernels are compared at the same numbers: those of all these
+        candidates that every kernel has tried. None if there is no candidate.
     """
-    names = "neighbor_consistency", "mean_stability"
-    keys = {row: tuple(np.nan_to_num(results[name][row]) for name in names) for row in rows}
+    n_clusters, groups = np.asarray(results["n_clusters"]), results["group"]
+    tried = {(groups[row], k): row for row, k in enumerate(n_clusters)}
+    shared = [k for k in n_clusters[[*rows]] if all((groups[row], k) in tried for row in rows)]
+
+    def worth(row: int) -> tuple[float, float]:
+        alike = [tried[groups[row], k] for k in shared] or [row]
+        consistency = np.nan_to_num(results["neighbor_consistency"][alike]).mean()
+        return float(consistency), float(np.nan_to_num(results["mean_stability"][row]))
+
     # In an order that is not that of the grid: the first of equals is taken.
     ordered = sorted(rows, key=lambda row: repr(sorted(results["params"][row].items())))
-    return max(ordered, key=keys.__getitem__, default=None)
+    return max(ordered, key=worth, default=None)
 
 
 def exceeds(stability: float, reference: Array | float) -> bool:

@@ -1,15 +1,20 @@
 """Runs tasks in parallel, and tells callbacks of each, and with ``verbose`` the user."""
 
+import time
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
+from kernelmeans.search.forecast import Forecast
+
 #: Tasks for each job, at least: with few large ones, some jobs would wait for the last.
-TASKS_PER_JOB = 8
+TASKS_PER_JOB = 2
+#: Seconds of work for which processes are started: they take about one each to start.
+WORTH = 4.0
 
 
 class Runner:
@@ -33,6 +38,9 @@ class Runner:
         self._search = search
         self._X = X
         self._context = None
+        self._forecast = Forecast(search.n_splits)
+        # Whether processes have been started.
+        self._is_worth = False
         if hasattr(search, "_init_callback_context"):  # scikit-learn >= 1.9
             self._context = search._init_callback_context(max_subtasks=None)
             self._tell(self._context, "begin")
@@ -68,6 +76,7 @@ class Runner:
         if self.stopped:
             return
         total = len(items) * len(arguments)
+        self._forecast.expect(name, len(items), arguments)
         several = self._subtask(self._context, name, total)
         # Hundreds of warnings; those of the choice come when it is fitted to all rows.
         with warnings.catch_warnings(action="ignore"):
@@ -77,9 +86,10 @@ class Runner:
                 task = self._subtask(several, "candidate")
                 with warnings.catch_warnings(action="ignore"):
                     result = next(results)
-                self.stopped |= self._tell(task, "end")
-                level = 2 if done % len(items) else 1
-                self._search._say(level, f"{name}: {done} of {total} fits done")
+                self._forecast.add()
+                status = f"{name}: {done} of {total} fits done{self._forecast.text}"
+                self.stopped |= self._tell(task, "end", metadata={"status": status})
+                self._search._say(2 if done % len(items) else 1, status)
                 yield result
                 if self.stopped:
                     break
@@ -97,13 +107,22 @@ class Runner:
     ) -> Generator[Any, None, None]:
         """Results one by one, or those of parallel tasks as these end."""
         n_jobs = effective_n_jobs(self._search.n_jobs)
-        if n_jobs == 1:
-            return _joined(function(items, *given) for given in arguments)
-        size = len(items) * len(arguments) // (TASKS_PER_JOB * n_jobs)
-        size = min(max(1, size), len(items))
+        n_parts = -(-TASKS_PER_JOB * n_jobs // len(arguments)) if n_jobs > 1 else 1
+        size = max(1, -(-len(items) // n_parts))
         parts = [items[start : start + size] for start in range(0, len(items), size)]
-        jobs = (delayed(_listed)(function, part, *given) for given in arguments for part in parts)
-        return _joined(Parallel(n_jobs=self._search.n_jobs, return_as="generator")(jobs))
+        tasks = [(part, *given) for given in arguments for part in parts]
+        done = 0
+        while done < len(tasks) and (n_jobs == 1 or not self._is_worth):
+            begin = time.perf_counter()
+            yield from function(*tasks[done])
+            done += 1
+            self._is_worth = (time.perf_counter() - begin) * (len(tasks) - done) > WORTH
+        if done == len(tasks):
+            return
+        jobs = (delayed(_listed)(function, *task) for task in tasks[done:])
+        with closing(Parallel(n_jobs=self._search.n_jobs, return_as="generator")(jobs)) as several:
+            for results in several:
+                yield from results
 
     def end(self) -> None:
         """Report that the fit is over."""
@@ -116,19 +135,13 @@ class Runner:
         self._tell(task, "begin")
         return task
 
-    def _tell(self, context: Any, event: str) -> bool:
+    def _tell(self, context: Any, event: str, **more: Any) -> bool:
         if context is None:
             return False
         tell = getattr(context, f"call_on_fit_task_{event}")
-        answer = tell(estimator=self._search, X=self._X)
+        answer = tell(estimator=self._search, X=self._X, **more)
         return event == "end" and bool(answer)
 
 
 def _listed(function: Callable[..., Iterator[Any]], *given: Any) -> list[Any]:
     return list(function(*given))
-
-
-def _joined(several: Generator[Iterable[Any], None, None]) -> Generator[Any, None, None]:
-    with closing(several):
-        for results in several:
-            yield from results

@@ -1,15 +1,13 @@
 """A search for the number of clusters, the kernel and other parameters, without labels."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
 from sklearn.base import MetaEstimatorMixin
-from sklearn.model_selection import ParameterGrid
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -27,16 +25,11 @@ from kernelmeans._sklearn import (
 from kernelmeans._typing import IntArray, ScoreName
 from kernelmeans._warnings import warn_user
 from kernelmeans.rows import as_rows
-from kernelmeans.search.candidates import (
-    Candidate,
-    clusters_parameter,
-    evaluate,
-    labels_of,
-    seeded,
-)
-from kernelmeans.search.comparison import Comparison
-from kernelmeans.search.results import Record, Scoring, column_of, name_of, verdict
-from kernelmeans.search.rules import best_of, queues
+from kernelmeans.search.candidates import Candidate, clusters_parameter, labels_of, seeded
+from kernelmeans.search.ladder import AUTO, Ladder, most_clusters
+from kernelmeans.search.race import Race
+from kernelmeans.search.record import Scoring
+from kernelmeans.search.results import column_of, in_order, verdict
 from kernelmeans.search.runner import Runner
 from kernelmeans.search.splits import SEEDS, Samples, Split
 
@@ -47,8 +40,6 @@ if TYPE_CHECKING:
 MOST_ROWS = 4000
 #: Fewer rows are few: their halves hold less than twenty.
 FEW_ROWS = 40
-#: Scorings whose choice is compared with data without clusters.
-REFERRED = ("jaccard", "stability")
 
 
 class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Estimator):
@@ -58,6 +49,7 @@ class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Esti
     is fitted to both halves, and both models predict all rows. Candidates are compared by the
     agreement of the two labellings, never by costs: these fall with the number of clusters, and
     have another unit for each kernel. "No clusters that would be found again" is a possible answer.
+    Splits are added until more would hardly change the answer.
 
     Parameters
     ----------
@@ -67,21 +59,26 @@ class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Esti
         have the shape of the rows that reach its last step. A matrix between rows
         (``kernel="precomputed"``, ``kernel="graph"``, ``metric="precomputed"``) is cut by rows and
         columns.
-    param_grid : dict or list of dict
+    param_grid : dict or list of dict, default=None
         Values to try for each parameter, as in `sklearn.model_selection.ParameterGrid`. The number
         of clusters is ``n_clusters`` or, of mixtures, ``n_components``. A candidate without one
-        uses the estimator's own.
+        uses the estimator's own. ``"auto"`` in place of its values is a ladder: 2 to 8, 10 and
+        12, and then 16, 24, 32, 48 and so on, while the last step is the most stable one or is
+        found again, up to a number with 20 rows for each cluster. Then the numbers between the best
+        steps are tried: all of them, or every fifteenth part of large ones. None is the ladder
+        alone.
     n_splits : int, default=20
-        Number of splits, at least 2.
+        Most splits, at least 2. They end when more would hardly change the choice, which is looked
+        at after four and then after every second one.
     scoring : {"jaccard", "stability", "prediction_strength", "neighbor_consistency"} or callable, \
 default="jaccard"
         How to choose. ``"jaccard"`` takes the largest number of clusters of which each is found
-        again: its mean Jaccard overlap is at least 0.75. Fewer clusters win if they are far more
-        stable. ``"prediction_strength"`` takes the largest number with a prediction strength of at
-        least 0.8. Each kernel has its own number of clusters by these two rules, and among kernels
-        that with the most consistent neighbours wins. The others take the highest score of all
-        candidates. A callable has the arguments ``(labels_a, labels_b)``, the labels of the same
-        rows by two models, and returns a number of which more is better.
+        again, but for one in twenty: its mean Jaccard overlap is at least 0.75. Fewer clusters win
+        if they are far more stable. ``"prediction_strength"`` takes the largest number with a
+        prediction strength of at least 0.8. Each kernel has its own number of clusters by these two
+        rules, and among kernels that with the most consistent neighbours wins. The others take the
+        highest score of all candidates. A callable has the arguments ``(labels_a, labels_b)``, the
+        labels of the same rows by two models, and returns a number of which more is better.
     random_state : int, RandomState instance or None, default=None
         Seed of the splits and of the fits. The seed of a fit depends on the split alone, whatever
         ``random_state`` the estimator has; a fit to all rows keeps that of the estimator.
@@ -90,18 +87,21 @@ default="jaccard"
         many as cores; -1 for as many as cores. One after the other, on all cores, when None. The
         results are the same.
     verbose : int, default=0
-        How much is printed: nothing for 0, a line for each split and the answer for 1, and a line
-        for each fit too for 2. The estimator's own ``verbose`` is about its steps.
+        How much is printed: nothing for 0, a line for each half of the rows, with an estimate of
+        the time left, and the answer for 1, and a line for each fit too for 2. The estimator's own
+        ``verbose`` is about its steps.
 
     Attributes
     ----------
     results_ : dict
         Columns with an entry for each candidate, in the order of ParameterGrid:
         ``params``, ``param_NAME``, ``n_clusters``; ``group``, equal for candidates that differ in
-        the number of clusters alone; ``split0_SCORE`` and so on, ``mean_SCORE``, ``std_SCORE`` and
+        the number of clusters alone; ``n_splits``, the number of splits; ``split0_SCORE`` and so
+        on, NaN for splits that a candidate has not, ``mean_SCORE``, ``std_SCORE`` and
         ``rank_SCORE`` for the scores ``stability``, ``prediction_strength`` and, of a callable,
         ``score``; ``jaccard``, for each cluster of a fit to all rows its mean Jaccard stability,
-        ``min_jaccard`` and ``rank_jaccard``; ``valid``, whether all clusters are found again;
+        ``min_jaccard``, the smallest but for one in twenty, and ``rank_jaccard``; ``valid``,
+        whether all clusters are found again, but for so many;
         ``neighbor_consistency``, corrected for the sizes of the clusters, and its rank;
         ``mean_reference``, the stability on data without clusters, where it was needed;
         ``separate``, whether the clusters are pieces of X that no near neighbours connect;
@@ -128,7 +128,8 @@ default="jaccard"
     n_rows_, n_rows_used_ : int
         Number of all rows, and of these.
     n_splits_ : int
-        Splits that are complete: ``n_splits`` unless the search was stopped.
+        Splits of the choice: fewer than ``n_splits`` if the answer was certain before, or the
+        search was stopped. If there is none, the most splits of a candidate.
     verdict_ : str
         The answer in words.
     n_features_in_ : int
@@ -150,6 +151,13 @@ default="jaccard"
     ``verdict_`` says if there was none. Pieces of X that no near neighbours connect are clusters
     even so, and fewer clusters than these do not count with ``"jaccard"``; parts of a piece are
     compared with data of the shape of this piece.
+
+    A candidate gets no more splits when it can hardly be chosen any more, and the search ends when
+    a single one can. That is decided by bounds of the means of all ``n_splits`` splits, each of
+    which holds with a probability of 0.99 if scores have normal distributions. Data without
+    clusters are drawn until more would hardly change the answer, at most ten times of each kind.
+    Fits in a search make eight swap moves, unless ``n_swaps`` is given, and those to halves take
+    the time of heat from the fit to all rows. ``best_estimator_`` makes all.
 
     A callback that answers True ends the search: it chooses by the splits that are complete. So
     does Ctrl-C, but the fit then raises KeyboardInterrupt, which says how many fits are done.
@@ -191,7 +199,7 @@ default="jaccard"
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [object],
-        "param_grid": [dict, list],
+        "param_grid": [dict, list, None],
         "n_splits": [Interval(Integral, 2, None, closed="left")],
         "scoring": [StrOptions(set(get_args(ScoreName))), callable],
         "verbose": ["verbose"],
@@ -213,7 +221,7 @@ default="jaccard"
     def __init__(
         self,
         estimator: Any,
-        param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]],
+        param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]] | None = None,
         *,
         n_splits: int = 20,
         scoring: Scoring = "jaccard",
@@ -266,38 +274,40 @@ default="jaccard"
                 "search. Give sample weights to a fit with its best_params_."
             )
         begin, estimator = time.perf_counter(), _checked(self.estimator)
-        candidates = [Candidate.of(estimator, one) for one in ParameterGrid(self.param_grid)]
-        if not candidates:
+        name = clusters_parameter(estimator) or "n_clusters"
+        grid = {name: AUTO} if self.param_grid is None else self.param_grid
+        ladder = Ladder(grid, name)
+        if not (first := ladder.first()):
             raise ValueError("param_grid=[] holds no candidates: give at least one dict of values.")
-        whole = Samples.of(X, [one.estimator for one in candidates])
+        whole = Samples.of(X, [Candidate.of(estimator, one).estimator for one in first])
         rng = check_random_state(self.random_state)
         seed, *seeds = rng.randint(SEEDS, size=self.n_splits + 1).tolist()
         used = whole.sample(MOST_ROWS, seed)
+        most = most_clusters(len(used))
+        candidates = [Candidate.of(estimator, one) for one in ladder.first(most)]
         _check_halves(len(used), candidates)
-        samples = whole.subset(used)
         splits = [Split.of(len(used), one) for one in seeds]
-        record, runner = Record(candidates, splits, self.scoring), Runner(self, X)
+        race = Race(whole.subset(used), splits, self.scoring, seed, Runner(self, X))
+        record = race.record
         try:
-            for name, tasks in (("all rows", [None]), ("splits", splits)):
-                estimators = [candidates[row].estimator for row in record.kept]
-                arguments = [(samples, seed, split) for split in tasks]
-                with closing(runner.run(name, evaluate, estimators, arguments)) as outcomes:
-                    for outcome in outcomes:
-                        record.add(outcome)
-            if not record.n_splits:
-                raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
-            self._store(X, record, used, whole.n_rows)
-            self._compare(candidates, samples, seed, runner)
+            while candidates and not race.runner.stopped:
+                race.enter(candidates)
+                more = ladder.more(race.results, race.firsts, most) if record.n_splits else []
+                candidates = [Candidate.of(estimator, one) for one in more]
+            if record.n_splits:
+                race.run()
         except KeyboardInterrupt:
-            # Complete ones have been stored, and maybe compared.
-            if 0 < record.n_splits < self.n_splits:
-                self._store(X, record, used, whole.n_rows)
+            if record.n_splits:
+                self._store(X, race, ladder, used, whole.n_rows)
             raise KeyboardInterrupt(record.progress()) from None
+        if not record.n_splits:
+            raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
+        self._store(X, race, ladder, used, whole.n_rows)
         if record.errors:
             warn_user(f"Candidates that failed have no score: {record.failures()}.")
         self._refit(X, seed)
         self._say(1, f"{self.verdict_}, after {time.perf_counter() - begin:.3g} s")
-        runner.end()
+        race.runner.end()
         return self
 
     def predict(self, X: Any) -> IntArray:
@@ -350,60 +360,31 @@ default="jaccard"
 
         return plot_search(self)
 
-    def _store(self, X: Any, record: Record, used: IntArray, n_rows: int) -> None:
+    def _store(self, X: Any, race: Race, ladder: Ladder, used: IntArray, n_rows: int) -> None:
         """Set what is known from the splits that are complete; forget an earlier fit."""
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
         validate_data(self, X, skip_check_array=True)
-        self.results_ = record.columns()
-        self.labels_by_candidate_ = record.labels()
+        n_clusters, groups = race.results["n_clusters"], race.results["group"]
+        # Those of a ladder have come as they were needed.
+        order = np.lexsort((n_clusters, groups)) if ladder.is_open else np.arange(len(groups))
+        self.results_ = in_order(race.results, order)
+        self.best_index_ = None if race.best is None else order.tolist().index(race.best)
+        self.labels_by_candidate_ = race.record.labels()[order]
         self.rows_used_, self.n_rows_used_, self.n_rows_ = used, len(used), n_rows
-        self.n_splits_ = record.n_splits
-        self._settle(self._choice())
-
-    def _choice(self, is_more: Callable[[int], bool] = lambda row: True) -> int | None:
-        """The best of all kernels, each with its best number of clusters."""
-        kernels = queues(self.results_, name_of(self.scoring))
-        firsts = [next(filter(is_more, rows), None) for rows in kernels]
-        return best_of(self.results_, [row for row in firsts if row is not None])
-
-    def _settle(self, best: int | None) -> None:
-        """Take a candidate, or none of them."""
-        self.best_index_, self.best_score_ = best, np.nan
+        best, self.best_score_ = self.best_index_, np.nan
         self.best_params_ = {clusters_parameter(self.estimator) or "n_clusters": 1}
         others: Mapping[str, Any] = {}
+        self.n_splits_ = race.record.n_splits
         if best is not None:
             self.best_params_ = self.results_["params"][best]
             self.best_score_ = float(self.results_[column_of(self.scoring)][best])
             others = Candidate.of(self.estimator, self.best_params_).others
+            self.n_splits_ = int(self.results_["n_splits"][best])
         some = f"{self.n_splits_} of " * (self.n_splits_ < self.n_splits)
         few = f"{self.n_rows_used_} of " * (self.n_rows_used_ < self.n_rows_)
         halved = f"{some}{self.n_splits} splits of {few}{self.n_rows_} rows"
         self.verdict_ = verdict(self.results_, best, others, halved)
-
-    def _compare(
-        self, candidates: Sequence[Candidate], samples: Samples, seed: int, runner: Runner
-    ) -> None:
-        """Choose again among candidates that are more stable than on data without clusters."""
-        results = self.results_
-        chosen_by_user = not np.ptp(results["n_clusters"])
-        if chosen_by_user or self.scoring not in REFERRED:
-            return
-        labels = self.labels_by_candidate_
-        comparison = Comparison(candidates, results, labels, samples, seed, runner)
-        results["separate"] = comparison.separate()
-        refuted: set[int] = set()
-
-        def is_more(row: int) -> bool:
-            more, results["mean_reference"][row] = comparison.is_more(row)
-            if more:
-                return True
-            refuted.add(row)
-            # A search that is interrupted now keeps this choice.
-            self._settle(self._choice(lambda other: other not in refuted))
-            return False
-
-        self._settle(self._choice(is_more))
 
     def _refit(self, X: Any, seed: int) -> None:
         """Fit the choice to all rows."""

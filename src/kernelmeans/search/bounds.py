@@ -1,0 +1,117 @@
+"""Candidates that may still be chosen, from the splits so far."""
+
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.stats
+
+from kernelmeans._typing import Array
+from kernelmeans.search.rules import queues
+
+#: Probability that the mean of all splits is above its lower bound, and that it is below its upper
+#: one, if a score has a normal distribution.
+CERTAIN = 0.99
+#: Standard deviation between splits, at least: the first few may agree by chance.
+LEAST_SPREAD = 0.05
+
+
+class Bounds(NamedTuple):
+    """What the means of all splits will hardly be below, and hardly above.
+
+    Attributes
+    ----------
+    low, high : ndarray of shape (n_means,)
+        The bounds.
+    """
+
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, values: Array, n_all: int) -> "Bounds":
+        """Bounds of the means of columns, of which the first rows are known.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_known, n_means)
+            A row for each split; NaN where a split does not count.
+        n_all : int
+            Number of splits in the end.
+
+        Returns
+        -------
+        Bounds
+            The mean of all rows, if these are all splits; NaN for columns without a number.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kernelmeans.search.bounds import Bounds
+        >>> low, high = Bounds.of(np.array([[0.8], [0.9], [0.8], [0.9]]), n_all=20)
+        >>> low.round(2), high.round(2)
+        (array([0.73]), array([0.97]))
+        """
+        known = ~np.isnan(values)
+        count = known.sum(axis=0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            mean = np.where(known, values, 0).sum(axis=0) / count
+            if len(values) == n_all:
+                return cls(mean, mean)
+            squares = np.where(known, values - mean, 0) ** 2
+            spread = np.maximum(np.sqrt(squares.sum(axis=0) / (count - 1)), LEAST_SPREAD)
+            # The mean of all splits contains those that are known.
+            left = np.sqrt(1 / count - 1 / n_all)
+        width = scipy.stats.t.ppf(CERTAIN, np.maximum(count - 1, 1)) * spread * left
+        width[count == 1] = np.inf
+        return cls(mean - width, mean + width)
+
+
+def contenders(
+    low: Mapping[str, Any], high: Mapping[str, Any], scoring: str, refuted: Collection[int] = ()
+) -> set[int]:
+    """Candidates that may be the first of their kernel, unless the first of each are certain.
+
+    Each candidate is looked at in the best case, where its own scores are high and those of all
+    others low, and in the worst case.
+
+    Parameters
+    ----------
+    low, high : mapping
+        The columns that `queues` takes, with bounds of scores.
+    scoring : str
+        As in `queues`.
+    refuted : collection of int
+        Candidates that are not chosen, whatever their scores.
+
+    Returns
+    -------
+    set of int
+        The candidates; none if more splits will hardly change the first ones.
+
+    Examples
+    --------
+    >>> from kernelmeans.search.bounds import contenders
+    >>> known = {"n_clusters": [2, 3, 4], "group": [0, 0, 0], "mean_stability": [0.9, 0.9, 0.8]}
+    >>> low = known | {"min_jaccard": [0.8, 0.7, 0.3]}
+    >>> high = known | {"min_jaccard": [0.9, 0.9, 0.6]}
+    >>> contenders(low, high, "jaccard")
+    {0, 1}
+    """
+    columns = [name for name in low if low[name] is not high[name]]
+    cases = set()
+    for row in range(len(low["n_clusters"])):
+        for own, others in ((high, low), (low, high)):
+            case = dict(others)
+            for name in columns:
+                case[name] = np.array(others[name])
+                case[name][row] = own[name][row]
+            cases.add(frozenset(firsts(case, scoring, refuted)))
+    return set().union(*cases) if len(cases) > 1 else set()
+
+
+def firsts(columns: Mapping[str, Any], scoring: str, refuted: Collection[int] = ()) -> list[int]:
+    """The best candidate of each kernel that has one, but for those that are refuted."""
+    kernels = queues(columns, scoring)
+    best = [next((row for row in rows if row not in refuted), None) for rows in kernels]
+    return [row for row in best if row is not None]

@@ -1,0 +1,82 @@
+"""How long a search will go on."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+#: Fits to halves that take as long as a fit to all rows, or a draw of data without clusters.
+WHOLE = 3
+#: Splits that all candidates get, and most fits for each split more: as a rule two go on.
+FIRST, LATER = 4, 4
+#: Fits to halves that take as long as all data without clusters that are still to be drawn. None
+#: are drawn for some searches.
+REFERENCE = 8
+
+
+class Forecast:
+    """Seconds that a search will take, from those of the fits so far.
+
+    Nobody knows when the choice will be certain: this is for a search that goes on as most do.
+
+    Parameters
+    ----------
+    n_splits : int
+        Most splits.
+
+    Examples
+    --------
+    >>> from kernelmeans.search.forecast import Forecast
+    >>> forecast = Forecast(n_splits=20)
+    >>> forecast.expect("splits", 10, [("rows", seed, "half") for seed in (1, 1, 2, 2)])
+    >>> forecast.add()
+    >>> forecast.fits
+    101
+    """
+
+    def __init__(self, n_splits: int) -> None:
+        self.fits = 0
+        self._n_splits, self._begin = n_splits, time.perf_counter()
+        self._seeds: set[int] = set()
+        self._done, self._size = 0, 1
+
+    def expect(self, name: str, n_items: int, arguments: Sequence[tuple[Any, ...]]) -> None:
+        """Take what runs next: each item with each of the arguments."""
+        self._size = 1 if name == "splits" else WHOLE
+        self.fits = self._size * n_items * len(arguments)
+        later = min(n_items + 1, LATER)
+        if name == "splits":
+            self._seeds |= {seed for _, seed, _ in arguments}
+            self.fits += later * (self._n_splits - len(self._seeds)) + REFERENCE
+        if name == "all rows":
+            first = min(FIRST, self._n_splits)
+            self.fits += 2 * n_items * first + later * (self._n_splits - first) + REFERENCE
+
+    def add(self) -> None:
+        """Count one more result."""
+        self._done += self._size
+        self.fits -= self._size
+
+    @property
+    def seconds(self) -> float:
+        """Seconds to come: mostly between half and twice the truth once a tenth is done."""
+        return (time.perf_counter() - self._begin) * self.fits / max(self._done, 1)
+
+    @property
+    def text(self) -> str:
+        """The time in words; nothing for less than a second."""
+        return "" if self.seconds < 1 else f", about {in_words(self.seconds)} left"
+
+
+def in_words(seconds: float) -> str:
+    """A duration, rounded.
+
+    Examples
+    --------
+    >>> from kernelmeans.search.forecast import in_words
+    >>> [in_words(seconds) for seconds in (1.4, 47, 200, 9000)]
+    ['1 s', '50 s', '3 min', '2.5 h']
+    """
+    for size, unit in (1, "s"), (60, "min"):
+        if (count := seconds / size) < 99:
+            return f"{round(count, -1 if count >= 20 else 0):.0f} {unit}"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,176 @@
+"""Numbers of clusters that are not given: first a ladder, and then the gaps between its steps."""
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, count, takewhile
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import ParameterGrid
+
+from kernelmeans._typing import Array
+
+#: In place of a list of numbers of clusters: the ladder.
+AUTO = "auto"
+#: The largest number of clusters that is tried in any case, if there are enough rows.
+FIRST_TOP = 12
+#: Rows for each cluster that a half of the rows has, at least.
+ROWS_PER_CLUSTER = 10
+#: Numbers that are tried between two steps at a time, at most.
+BETWEEN = 3
+#: Part of a number of clusters by which the next that is tried may differ.
+NEAR = 1 / 15
+
+
+def steps(most: int) -> list[int]:
+    """The ladder: 2 to 8, 10, 12, 16, 24, 32, 48 and so on.
+
+    Small numbers are all tried: five groups may be found again where neither four nor six are.
+
+    Parameters
+    ----------
+    most : int
+        The largest number, at least 2.
+
+    Returns
+    -------
+    list of int
+        Its steps.
+
+    Examples
+    --------
+    >>> from kernelmeans.search.ladder import steps
+    >>> steps(30)
+    [2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24]
+    """
+    doubled = (k for power in count(4) for k in (2**power, 3 * 2 ** (power - 1)))
+    return list(takewhile(lambda k: k <= most, chain((2, 3, 4, 5, 6, 7, 8, 10, 12), doubled)))
+
+
+def most_clusters(n_rows: int) -> int:
+    """The end of the ladder for so many rows; at least 3, because 2 alone is no choice."""
+    return max(3, min(FIRST_TOP, n_rows // 2), n_rows // 2 // ROWS_PER_CLUSTER)
+
+
+class Ladder:
+    """Parameters to try, of which some grids leave the number of clusters open.
+
+    Parameters
+    ----------
+    param_grid : dict or list of dict
+        As in `ClusterSearch`.
+    name : str
+        The parameter that is the number of clusters.
+    """
+
+    def __init__(
+        self, param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]], name: str
+    ) -> None:
+        self._name = name
+        self._given: list[dict[str, Any]] = []
+        # The other parameters of each kernel whose number of clusters is open.
+        self._open: list[dict[str, Any]] = []
+        for grid in [param_grid] if isinstance(param_grid, Mapping) else param_grid:
+            if isinstance(grid.get(name), str) and grid[name] == AUTO:
+                self._open += ParameterGrid({k: v for k, v in grid.items() if k != name})
+            else:
+                self._given += ParameterGrid(grid)
+
+    def first(self, most: int = FIRST_TOP) -> list[dict[str, Any]]:
+        """Parameters to try first, with at most so many clusters where the number is open."""
+        ladder = steps(min(FIRST_TOP, most))
+        return self._given + [{**one, self._name: k} for one in self._open for k in ladder]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a number of clusters is open."""
+        return bool(self._open)
+
+    def more(
+        self, results: Mapping[str, Any], best: Collection[int], most: int
+    ) -> list[dict[str, Any]]:
+        """Parameters to try next.
+
+        Parameters
+        ----------
+        results : mapping
+            The columns of the search so far.
+        best : collection of int
+            The candidates that would be chosen of each kernel.
+        most : int
+            The end of the ladder.
+        """
+        found = []
+        for others in self._open:
+            rows = [
+                row
+                for row, one in enumerate(results["params"])
+                if {key: value for key, value in one.items() if key != self._name} == others
+            ]
+            own = next((row for row in best if row in rows), None)
+            found += [{**others, self._name: k} for k in next_numbers(results, rows, own, most)]
+        return found
+
+
+def next_numbers(
+    results: Mapping[str, Any], rows: Sequence[int], best: int | None, most: int
+) -> list[int]:
+    """Numbers of clusters to try next for one kernel.
+
+    The ladder goes on while its last step is the most stable one, or its clusters are found again.
+    Then the gaps beside the most stable one, and beside the choice, are filled.
+
+    Parameters
+    ----------
+    results : mapping
+        The columns of a search.
+    rows : sequence of int
+        The candidates of the kernel.
+    best : int or None
+        The one that would be chosen.
+    most : int
+        The end of the ladder.
+
+    Returns
+    -------
+    list of int
+        The numbers, in ascending order; none if the search is over.
+
+    Examples
+    --------
+    >>> from kernelmeans.search.ladder import next_numbers
+    >>> results = {
+    ...     "n_clusters": [4, 8, 10, 12],
+    ...     "valid": [True, True, False, False],
+    ...     "mean_stability": [0.5, 0.8, 0.8, 0.9],
+    ... }
+    >>> next_numbers(results, range(4), best=1, most=100)
+    [16]
+    >>> results["mean_stability"][3] = 0.6
+    >>> next_numbers(results, range(4), best=1, most=100)
+    [5, 6, 7, 9]
+    """
+    tried = np.asarray(results["n_clusters"])[list(rows)]
+    stability: Array = np.asarray(results["mean_stability"])[list(rows)]
+    if np.isnan(stability).all():
+        return []
+    heads = {int(tried[np.nanargmax(stability)])}
+    if best is not None:
+        heads.add(int(results["n_clusters"][best]))
+    higher = [k for k in steps(most) if k > tried.max()]
+    last = rows[int(tried.argmax())]
+    if higher and (max(heads) == tried.max() or results["valid"][last]):
+        return higher[:1]
+    return sorted({k for head in heads for k in _beside(head, np.unique(tried), most)})
+
+
+def _beside(head: int, tried: Array, most: int) -> list[int]:
+    """Numbers in the gaps on both sides of one that has been tried."""
+    below, above = tried[tried < head], tried[tried > head]
+    gaps = [(int(below[-1]), head)] if len(below) else []
+    gaps += [(head, int(above[0]))] if len(above) else [(head, min(most, head + head // 2) + 1)]
+    found: list[int] = []
+    for low, high in gaps:
+        if high - low > max(1, NEAR * head):
+            every = np.linspace(low, high, min(BETWEEN + 2, high - low + 1)).round()
+            found += every.astype(int)[1:-1].tolist()
+    return found

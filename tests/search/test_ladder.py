@@ -1,0 +1,81 @@
+"""Numbers of clusters where none are given."""
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+from sklearn.mixture import GaussianMixture
+
+from kernelmeans import ClusterSearch
+from kernelmeans.search.ladder import most_clusters, next_numbers, steps
+
+
+def climbed(truth, most=200):
+    """The numbers that are tried if stability falls with the distance from the truth."""
+    tried = steps(12)
+    while True:
+        stability = [1 / (1 + abs(np.log(k / truth))) for k in tried]
+        results = {"n_clusters": tried, "mean_stability": stability, "valid": [False] * len(tried)}
+        best = tried.index(truth) if truth in tried else None
+        if not (more := next_numbers(results, range(len(tried)), best, most)):
+            return tried
+        assert not {*more} & {*tried}
+        tried = tried + more
+
+
+@pytest.mark.parametrize("truth", [2, 5, 7, 12, 13, 40])
+def test_the_truth_is_among_the_numbers(truth):
+    tried = climbed(truth)
+    assert truth in tried
+    assert max(tried) <= max(12, 2 * truth)
+
+
+@pytest.mark.parametrize("truth", [97, 120, 151])
+def test_of_large_numbers_one_is_near(truth):
+    tried = np.array(climbed(truth))
+    assert np.abs(tried / truth - 1).min() < 1 / 15
+    assert len(tried) < 40
+
+
+def test_the_end_of_the_ladder():
+    assert 60 / max(climbed(150, most=60)) < 1 + 1 / 15
+    assert [most_clusters(n) for n in (4, 10, 100, 4000)] == [3, 5, 12, 200]
+
+
+def test_scores_that_are_missing_end_it():
+    results = {"n_clusters": [2, 3], "mean_stability": [np.nan, np.nan], "valid": [False] * 2}
+    assert next_numbers(results, range(2), None, 100) == []
+
+
+def test_a_last_step_that_is_found_again_is_not_the_last():
+    results = {"n_clusters": [2, 3, 4], "mean_stability": [1.0, 0.8, 0.9], "valid": [True] * 3}
+    assert next_numbers(results, range(3), 2, 100) == [5]
+    results["valid"][2] = False
+    assert next_numbers(results, range(3), 0, 100) == []
+
+
+def test_twenty_blobs_are_found():
+    X, _ = make_blobs(800, 16, centers=20, cluster_std=0.5, random_state=0)
+    search = ClusterSearch(KMeans(n_init=20), n_splits=4, random_state=0).fit(X)
+    assert search.best_params_ == {"n_clusters": 20}
+    numbers = search.results_["n_clusters"]
+    assert (np.diff(numbers) > 0).all()
+    assert numbers[search.best_index_] == 20
+    found = search.labels_by_candidate_[search.best_index_]
+    assert len(np.unique(found)) == 20
+    assert search.results_["params"] == [{"n_clusters": k} for k in numbers]
+
+
+def test_each_kernel_has_its_own():
+    X, _ = make_blobs(300, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    grid = {"n_components": "auto", "covariance_type": ["full", "spherical"]}
+    search = ClusterSearch(GaussianMixture(), grid, n_splits=4, random_state=0).fit(X)
+    assert search.best_params_["n_components"] == 3
+    groups = search.results_["group"]
+    assert len(np.unique(groups)) == 2
+    assert (np.diff(groups) >= 0).all()
+
+
+def test_other_parameters_have_no_ladder():
+    with pytest.raises(TypeError, match="init"):
+        ClusterSearch(KMeans(3), {"init": "auto"}).fit(np.random.default_rng(0).random((99, 2)))

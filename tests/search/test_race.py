@@ -1,0 +1,105 @@
+"""Candidates leave the race when they can hardly be chosen any more."""
+
+import numpy as np
+import pytest
+import scipy.stats
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+
+from kernelmeans import ClusterSearch
+from kernelmeans.search import race
+from kernelmeans.search.bounds import Bounds, contenders
+
+X, Y = make_blobs(300, centers=[[0, 0], [7, 0], [0, 7], [7, 7]], random_state=0)
+
+
+def searched(X=X, **parameters):
+    grid = {"n_clusters": [2, 3, 4, 5, 6, 7]}
+    return ClusterSearch(KMeans(n_init=5), grid, random_state=0, **parameters).fit(X)
+
+
+class TestBounds:
+    def test_hold_as_often_as_is_said(self):
+        rng = np.random.default_rng(0)
+        above = below = 0
+        for _ in range(2000):
+            scores = rng.normal(0.5, 0.2, (20, 1))
+            low, high = Bounds.of(scores[:6], 20)
+            above += scores.mean() > high[0]
+            below += scores.mean() < low[0]
+        # 0.99 each; three standard errors of 2000 draws are 13.
+        assert max(above, below) <= 20 + 13
+
+    def test_are_the_mean_when_all_is_known(self):
+        scores = np.random.default_rng(0).random((20, 3))
+        low, high = Bounds.of(scores, 20)
+        np.testing.assert_array_equal(low, high)
+        np.testing.assert_allclose(low, scores.mean(axis=0))
+
+    def test_are_those_of_student(self):
+        scores = np.array([[0.2], [0.4], [0.9], [np.nan]])
+        known = scores[:3, 0]
+        width = known.std(ddof=1) * np.sqrt(1 / 3 - 1 / 10) * scipy.stats.t(2).ppf(0.99)
+        low, high = Bounds.of(scores, 10)
+        np.testing.assert_allclose([low[0], high[0]], known.mean() + np.array([-width, width]))
+
+    def test_of_one_split_are_infinite_and_of_none_unknown(self):
+        low, high = Bounds.of(np.array([[0.5, np.nan]]), 20)
+        assert (low[0], high[0]) == (-np.inf, np.inf)
+        assert np.isnan([low[1], high[1]]).all()
+
+
+class TestContenders:
+    KNOWN = {"n_clusters": np.array([2, 3, 4]), "group": np.zeros(3, int)}  # noqa: RUF012
+
+    def columns(self, stability, jaccard):
+        scores = {"mean_stability": stability, "min_jaccard": jaccard}
+        return self.KNOWN | {name: np.array(values) for name, values in scores.items()}
+
+    def test_a_far_more_stable_number_may_rule_out_others(self):
+        low = self.columns([0.7, 0.6, 0.75], [0.9, 0.2, 0.8])
+        high = self.columns([1.0, 0.7, 0.8], [0.9, 0.3, 0.9])
+        assert contenders(low, high, "jaccard") == {0, 2}
+        high["mean_stability"][0] = 0.85
+        assert contenders(low, high, "jaccard") == set()
+
+    def test_what_is_refuted_is_not_waited_for(self):
+        low = self.columns([0.9, 0.8, 0.8], [0.9, 0.8, 0.7])
+        high = self.columns([0.9, 0.8, 0.8], [0.9, 0.9, 0.8])
+        assert contenders(low, high, "jaccard") == {1, 2}
+        assert contenders(low, high, "jaccard", refuted={2}) == set()
+
+    def test_the_highest_score(self):
+        low = self.KNOWN | {"mean_score": np.array([0.1, 0.5, 0.6])}
+        high = self.KNOWN | {"mean_score": np.array([0.4, 0.7, 0.8])}
+        assert contenders(low, high, "score") == {1, 2}
+
+
+@pytest.mark.parametrize("scoring", ["jaccard", "stability", "prediction_strength"])
+def test_clear_clusters_take_few_splits(scoring):
+    search = searched(scoring=scoring)
+    assert search.best_params_ == {"n_clusters": 4}
+    assert search.n_splits_ < 20
+    assert f"in {search.n_splits_} of 20 splits of 300 rows" in search.verdict_
+    counts = search.results_["n_splits"]
+    for row, count in enumerate(counts):
+        every = [search.results_[f"split{b}_stability"][row] for b in range(counts.max())]
+        assert np.isfinite(every).tolist() == [b < count for b in range(counts.max())]
+        assert search.results_["mean_stability"][row] == np.mean(every[:count])
+
+
+def test_the_choice_is_that_of_all_splits(monkeypatch):
+    noisy = [X + s * np.random.default_rng(s).standard_normal(X.shape) for s in (1, 2, 3)]
+    raced = [searched(one).best_params_ for one in noisy]
+    monkeypatch.setattr(race, "FIRST_ROUND", 20)
+    whole = [searched(one) for one in noisy]
+    assert raced == [one.best_params_ for one in whole]
+    assert all((one.results_["n_splits"] == 20).all() for one in whole)
+
+
+def test_one_of_dozens_of_clusters_may_be_lost():
+    from kernelmeans.search.results import least
+
+    assert least(np.array([0.9] * 18 + [0.1])) == 0.1
+    assert least(np.array([0.9] * 38 + [0.1, 0.2])) == 0.9
+    assert np.isnan(least(np.array([np.nan, 0.5])))
