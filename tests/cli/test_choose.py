@@ -16,7 +16,7 @@ from sklearn.neighbors import kneighbors_graph
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.fixes import parse_version
 
-import kernelmeans.search.search
+import kernelmeans.search.race
 from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.cli import progress
 
@@ -103,8 +103,9 @@ def test_table_and_results_say_what_the_search_says(run, iris):
         ]
         assert candidate["found_again"] == expected["valid"][row]
         assert shown[5] == ("yes" if expected["valid"][row] else "no")
-    # Two kernels in three numbers of clusters, fitted to all rows and to halves of four splits.
-    assert "Note: choosing among 6 candidates takes 54 fits, or more\n" in result.stderr
+        assert candidate["splits"] == expected["n_splits"][row]
+    plan = "2 to 4 clusters with kernel heat, rbf, in at most 4 splits of 150 rows"
+    assert f"Note: choosing among {plan}; splits end as soon as" in result.stderr
     # Two clusters are as clear by either kernel: rounding may choose.
     verdict = re.sub(r"kernel='(\w+)'", r"--kernel \1", search.verdict_)
     assert " ".join(result.stdout.split()).count(verdict) == 1
@@ -115,11 +116,11 @@ def test_table_and_results_say_what_the_search_says(run, iris):
 
 
 def test_fit_without_a_number_fits_what_choose_chooses(run, data, blobs, monkeypatch):
-    monkeypatch.setattr("kernelmeans.cli.choose._MOST", 3)  # the default takes long
+    monkeypatch.setattr("kernelmeans.search.ladder.FIRST_TOP", 3)  # the default takes long
     run("choose", data, "--drop", "kind", "--splits", 4)
     result = run("fit", data, "--drop", "kind", "--plot")
     assert result.exit_code == 0, result.output
-    assert "Note: choosing among 2 candidates takes 18 fits, or more" in result.stderr
+    assert "Note: choosing among 2, 3 and other numbers of clusters near the best" in result.stderr
     chosen, summary = results("data.choose.json"), results("data.summary.json")
     assert chosen["columns"] == summary["columns"]
     left_out = {"seconds", "command", "files", "columns"}
@@ -187,7 +188,16 @@ def test_a_fit_of_noise_writes_nothing_and_says_why(run, noise, switch):
     assert result.exit_code == 3
     last = result.stderr.splitlines()[-1]
     assert last.startswith("Error: no clusters that would be found again in 4 splits")
-    assert "-k with a number" in last
+    found = json.loads(result.stdout)["candidates"] if switch else []
+    assert "Tried: 2 to 3 clusters with kernel heat. The most stable are " in last
+    for one in sorted(found, key=lambda one: -one["stability"])[:1]:
+        words = (
+            "The most stable are {clusters}, with stability {stability:.2f} and Jaccard overlap "
+        )
+        assert f"{words}{{smallest_jaccard:.2f}} of".format(**one) in last
+        assert f"-k {one['clusters']} writes a model" in last
+    assert "more rows" in last
+    assert "--kernel rbf" in last
     assert [path.name for path in Path().iterdir()] == [noise]
     if switch:
         assert json.loads(result.stdout)["chosen"] is None
@@ -208,6 +218,47 @@ def test_a_fit_of_noise_writes_the_scores_that_were_asked_for(run, noise):
     assert found["verdict"].startswith("no clusters")
     assert found["files"] == {"summary": "scores.json", "plot": "noise.choose.png"}
     assert "\nWritten: scores.json, noise.choose.png\n" in result.stdout
+
+
+def test_a_fit_of_noise_writes_the_report_that_was_asked_for(run, noise):
+    result = run("fit", noise, "-k", "2-3", "--report", "--kernel", "rbf", "--json")
+    assert result.exit_code == 3
+    page = Path("noise.report.html").read_text()
+    found = json.loads(result.stdout)
+    assert found["files"] == {"report": "noise.report.html"}
+    assert sorted(path.name for path in Path().iterdir()) == [noise, "noise.report.html"]
+    for one in found["candidates"]:
+        assert f">{one['stability']:.2f}<" in page
+        assert f">{one['smallest_jaccard']:.2f}<" in page
+    assert f"N{found['verdict'][1:]}." in page
+    assert "Tried: 2 to 3 clusters with kernel rbf" in page
+    assert "--kernel heat" in page
+
+
+def test_rows_that_are_drawn_are_announced(run, noise, monkeypatch):
+    for module in ("cli.choose", "search.search"):
+        monkeypatch.setattr(f"kernelmeans.{module}.MOST_ROWS", 50)
+    result = run("fit", noise, "-k", "2-3")
+    assert " in at most 4 splits of 50 of 60 rows" in result.stderr
+    assert "splits of 50 of 60 rows" in result.stderr.splitlines()[-1]
+    assert "more rows" not in result.stderr
+
+
+def test_all_cores_search_unless_told_otherwise(run, data, monkeypatch):
+    searches, fit = [], ClusterSearch.fit
+
+    def seen(self, X):
+        searches.append(self.n_jobs)
+        return fit(self, X)
+
+    monkeypatch.setattr(ClusterSearch, "fit", seen)
+    for command in ("choose", "fit"):
+        for jobs in ([], ["--jobs", 2]):
+            arguments = ["--drop", "kind", "-k", "2-3", "--force", *jobs]
+            result = run(command, data, *arguments)
+            assert result.exit_code == 0, result.output
+            assert "--jobs" not in result.stdout  # the command of the next fit takes no time
+    assert searches == [-1, 2] * 2
 
 
 @pytest.mark.usefixtures("no_search")
@@ -312,6 +363,7 @@ def test_progress_is_printed_from_time_to_time(run, data, monkeypatch, seconds, 
     assert bool(lines) == bool(n_lines)
     assert len(lines) >= n_lines
     assert all("done" in line or "step" in line for line in lines)
+    assert all(re.match(r"choosing: (all rows|splits|reference|pieces): \d", one) for one in lines)
     assert "choosing: " not in run("choose", data, "--drop", "kind", *QUICK, "-q", "--force").stderr
 
 
@@ -411,7 +463,7 @@ def interrupted(monkeypatch):
     """Interrupt a search after some of its tasks."""
 
     def after(tasks: int) -> None:
-        evaluate, done = kernelmeans.search.search.evaluate, []
+        evaluate, done = kernelmeans.search.race.evaluate, []
 
         def evaluate_some(*args):
             for outcome in evaluate(*args):
@@ -420,14 +472,14 @@ def interrupted(monkeypatch):
                 done.append(outcome)
                 yield outcome
 
-        monkeypatch.setattr(kernelmeans.search.search, "evaluate", evaluate_some)
+        monkeypatch.setattr(kernelmeans.search.race, "evaluate", evaluate_some)
 
     return after
 
 
 @pytest.mark.parametrize("command", ["fit", "choose"])
 def test_interruption_prints_what_is_known(run, data, interrupted, command):
-    interrupted(3 + 2 * 3 + 1)  # three candidates on all rows, on two splits and a bit
+    interrupted(3 + 2 * 2 * 3 + 1)  # three candidates on all rows, on two splits and a bit
     result = run(command, data, "--drop", "kind", "-k", "2-4")
     assert result.exit_code == 130
     assert result.stderr.splitlines()[-1].startswith("Interrupted")
@@ -447,10 +499,10 @@ def test_interruption_before_anything_is_known(run, data, interrupted):
 def test_help_names_the_kernels_and_the_scores(run):
     text = " ".join(run("choose", "--help").output.split())
     for words in (
-        "auto, the default, is 2-12",
+        "auto, the default, tries 2 to 8, 10, 12, more while those are found again",
         "Of heat, rbf, laplacian",
         "One of jaccard, stability",
-        "--splits NUMBER Number of splits, at least 2. [default: 20]",
+        "--splits NUMBER Most splits, at least 2. [default: 20]",
     ):
         assert words in text
     # The options that are used most come first.

@@ -13,7 +13,6 @@ from sklearn.metrics import adjusted_rand_score
 import kernelmeans
 from kernelmeans import ClusterSearch
 from kernelmeans._errors import InputError
-from kernelmeans._text import counted
 from kernelmeans.cli import outputs
 from kernelmeans.cli.errors import NoClustersError, estimator_errors
 from kernelmeans.cli.jobs import ChooseJob, FitJob, TableJob
@@ -21,11 +20,14 @@ from kernelmeans.cli.prepare import Task, prepare
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.summary import columns_taken
 from kernelmeans.kernels.kernel import PARAMETERS
+from kernelmeans.report.page import search_page
 from kernelmeans.report.searches import answer, found_by
+from kernelmeans.search.ladder import FIRST_TOP, most_clusters, steps
+from kernelmeans.search.rules import FOUND_AGAIN
+from kernelmeans.search.search import MOST_ROWS
+from kernelmeans.tables.files import shown
 
 _WIDTH = 78
-#: Most clusters that ``-k auto`` tries.
-_MOST = 12
 #: The head of the table, and what stands below.
 _TABLE = {
     "k": "clusters",
@@ -51,13 +53,12 @@ def run_choose(job: ChooseJob) -> None:
 def choose_clusters(job: FitJob, task: Task) -> tuple[ClusterSearch, dict[str, Any]]:
     """Search for the number of clusters, and set it."""
     counts = _numbers_to_try(job, task.Z.shape[0])
-    job.note(f"a number of clusters, as in -k {counts[-1]}, is fitted at once")
+    job.note("a number of clusters, as in -k 5, is fitted at once")
     search, found = _run_search(job, task, counts, [job.parameters.get("kernel", "")])
     if found["chosen"] is None:
-        _write(job, search, found, job.search_files())
-        raise NoClustersError(
-            f"{found['verdict']}. No model is written; -k with a number writes one all the same"
-        )
+        advice = _advice(job, found)
+        _write(job, search, found, job.search_files(), advice)
+        raise NoClustersError(f"{found['verdict']}. {advice}")
     if not job.as_json:
         job.report(found, _text)
     task.estimator.set_params(n_clusters=found["clusters"])
@@ -65,35 +66,66 @@ def choose_clusters(job: FitJob, task: Task) -> tuple[ClusterSearch, dict[str, A
 
 
 def _write(
-    job: TableJob, search: ClusterSearch, found: dict[str, Any], files: Mapping[str, Path]
+    job: TableJob,
+    search: ClusterSearch,
+    found: dict[str, Any],
+    files: Mapping[str, Path],
+    advice: str = "",
 ) -> None:
     found["files"] = {name: str(path) for name, path in files.items()}
     writers = {path: outputs.json_writer(found) for path in files.values()}
     if "plot" in files:
         writers[files["plot"]] = outputs.picture_writer(search.plot(), files["plot"])
+    if "report" in files:
+        title = f"Clusters of {shown(job.data).name}"
+        writers[files["report"]] = lambda file: file.write(
+            search_page(search, title, advice).encode()
+        )
     outputs.write_all(writers)
     job.report(found, _text)
 
 
-def _numbers_to_try(job: TableJob, n_rows: int) -> range:
+def _advice(job: FitJob, found: Mapping[str, Any]) -> str:
+    """What was tried in vain, and what to try next."""
+    rows, row = found["candidates"], found["candidates"][_most_stable(found)]
+    kernel, k = job.parameters.get("kernel"), row["clusters"]
+    tried = f"{rows[0]['clusters']} to {rows[-1]['clusters']} clusters"
+    tried += f" with kernel {kernel}" * (kernel is not None)
+    ways = [f"-k {k} writes a model all the same"]
+    if kernel is not None and not job.pairwise:
+        ways.insert(0, f"another kernel, as in --kernel {'heat' if kernel == 'rbf' else 'rbf'}")
+    if found["rows_used"] == found["rows"]:
+        ways.insert(0, "more rows may show clusters")
+    return (
+        f"Tried: {tried}. The most stable are {k}, with stability {row['stability']:.2f} and "
+        f"Jaccard overlap {row['smallest_jaccard']:.2f} of the least stable cluster, which from "
+        f"{FOUND_AGAIN} on would be found again. No model is written. What may help: "
+        f"{'; '.join(ways)}"
+    )
+
+
+def _most_stable(found: Mapping[str, Any]) -> int:
+    return int(np.nanargmax([row["stability"] for row in found["candidates"]]))
+
+
+def _numbers_to_try(job: TableJob, n_rows: int) -> range | None:
     """Return the numbers of clusters, which halves of the rows must be able to hold."""
-    most = n_rows // 2
     # A single number would be no choice: it is taken, whether its clusters are found again or not.
-    counts = job.n_clusters or range(2, max(3, min(_MOST, most)) + 1)
-    if counts[-1] > most:
+    most = 3 if job.n_clusters is None else job.n_clusters[-1]
+    if most > n_rows // 2:
         lower = "lower the range after -k, or " * (job.n_clusters is not None)
         raise InputError(
-            f"{job.data}: half of the rows have to hold {counts[-1]} clusters, so at least "
-            f"{2 * counts[-1]} rows are needed; there are {n_rows}: {lower}give fit "
+            f"{job.data}: half of the rows have to hold {most} clusters, so at least "
+            f"{2 * most} rows are needed; there are {n_rows}: {lower}give fit "
             "a number of clusters, as in -k 2, which is fitted without a choice"
         )
-    return counts
+    return job.n_clusters
 
 
 def _run_search(
     job: TableJob,
     task: Task,
-    counts: range,
+    counts: range | None,
     kernels: Sequence[str],
     options: Mapping[str, Sequence[str]] | None = None,
     **settings: Any,
@@ -106,8 +138,8 @@ def _run_search(
         Where the rows come from.
     task : Task
         The rows and the estimator.
-    counts : range
-        Numbers of clusters to choose from.
+    counts : range or None
+        Numbers of clusters to choose from; the ladder of `ClusterSearch` when None.
     kernels : sequence of str
         Kernels to choose from, unless there are views.
     options : mapping of str to sequence of str or None, default=None
@@ -117,14 +149,12 @@ def _run_search(
     """
     if task.weights is not None:
         job.note("the search counts every row once; sample weights count in the fit")
-    grid: dict[str, Any] = {"n_clusters": list(counts)}
+    grid: dict[str, Any] = {"n_clusters": "auto" if counts is None else list(counts)}
     if task.views is None:
         grid["kernel"] = list(kernels)
     seed = job.parameters["random_state"]
-    search = ClusterSearch(task.estimator, grid, random_state=seed, **settings)
-    n_candidates = len(counts) * len(grid.get("kernel", [""]))
-    n_fits = n_candidates * (1 + 2 * search.n_splits)
-    job.note(f"choosing among {counted(n_candidates, 'candidate')} takes {n_fits} fits, or more")
+    search = ClusterSearch(task.estimator, grid, random_state=seed, n_jobs=job.n_jobs, **settings)
+    job.note(_plan(counts, grid.get("kernel", []), search.n_splits, task.Z.shape[0]))
     begin = time.perf_counter()
 
     def summary() -> dict[str, Any]:
@@ -141,6 +171,21 @@ def _run_search(
             job.report(summary(), _text)
         raise
     return search, summary()
+
+
+def _plan(counts: range | None, kernels: Sequence[str], n_splits: int, n_rows: int) -> str:
+    """What a search will do."""
+    if counts is None:
+        ladder = steps(min(FIRST_TOP, most_clusters(n_rows)))
+        several = f"{', '.join(map(str, ladder))} and other numbers of clusters near the best"
+    else:
+        several = f"{counts[0]} to {counts[-1]} clusters" if len(counts) > 1 else f"{counts[0]}"
+    of_kernels = f" with kernel {', '.join(kernels)}" * bool(kernels)
+    drawn = f"{MOST_ROWS} of {n_rows}" if n_rows > MOST_ROWS else f"{n_rows}"
+    return (
+        f"choosing among {several}{of_kernels}, in at most {n_splits} "
+        f"splits of {drawn} rows; splits end as soon as the choice is clear"
+    )
 
 
 def _summary(job: TableJob, task: Task, search: ClusterSearch) -> dict[str, Any]:
@@ -166,8 +211,7 @@ def _command(job: TableJob, found: dict[str, Any], options: Mapping[str, Sequenc
     """Return the fit to run next; of no clusters the most stable ones, and a remark."""
     rows, remark = found["candidates"], ""
     if (best := found["chosen"]) is None:
-        stability = [row["stability"] for row in rows]
-        best, remark = int(np.nanargmax(stability)), "  # the most stable, though not found again"
+        best, remark = _most_stable(found), "  # the most stable, though not found again"
     arguments = ["kernelmeans", "fit", str(job.data), "-k", str(rows[best]["clusters"])]
     useless: set[str] = set()
     if "kernel" in rows[best]:

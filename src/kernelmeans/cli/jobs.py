@@ -115,7 +115,10 @@ class TableJob(Job, ColumnChoice):
     parameters : dict
         Parameters of the estimator.
     n_clusters : numbers of clusters or None, default=None
-        Number of clusters, or a range to choose it from; auto, the default, is 2-12.
+        Number of clusters, or a range to choose it from, as in 2-12; auto, the default, tries
+        2 to 8, 10, 12, more while those are found again, and the numbers near the best.
+    n_jobs : int, default=-1
+        Fits of a choice at the same time, -1 for as many as cores; the results are the same.
     scale : bool, default=True
         Center every feature and scale it to unit variance; stored in the model. Columns stay as
         they are where their origin counts, as with the metric cosine.
@@ -131,6 +134,7 @@ class TableJob(Job, ColumnChoice):
 
     parameters: dict[str, Any]
     n_clusters: range | None = None
+    n_jobs: int = -1
     scale: bool = True
     dtype: DTypeName = "float64"
     views: Path | None = None
@@ -252,6 +256,8 @@ class FitJob(TableJob):
             files["summary"] = self.summary
         if self.chooses and (self.plot or self.plot_file):
             files["plot"] = self.place(self.plot_file, ChooseJob.endings["plot"])
+        if self.chooses and self.page:
+            files["report"] = self.files()["report"]
         return files
 
 

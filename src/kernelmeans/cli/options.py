@@ -53,7 +53,7 @@ _FLAGS = {
     "quiet": ("--quiet", "-q"),
 }
 #: Options of ``choose`` that are parameters of the search.
-SEARCH = ("n_splits", "scoring", "n_jobs")
+SEARCH = ("n_splits", "scoring")
 #: Where a context holds the arguments of a command.
 ARGUMENTS = "kernelmeans.arguments"
 _PACKAGE = Path(__file__).parents[1]
@@ -391,7 +391,7 @@ def estimator_parameters(ctx: click.Context) -> dict[str, Any]:
 
 def given_for_fit(ctx: click.Context) -> dict[str, list[str]]:
     """Return the options given to ``choose`` that ``fit`` takes too, as words, by their names."""
-    changed = {"n_clusters", "plot_file", "force", "as_json", "quiet"}
+    changed = {"n_clusters", "n_jobs", "plot_file", "force", "as_json", "quiet"}
     taken = for_fit().keys() - changed
     words: dict[str, list[str]] = {}
     for option in ctx.command.params:

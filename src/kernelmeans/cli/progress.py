@@ -40,15 +40,10 @@ class StepLines:
     def on_fit_task_end(
         self, estimator: Any, context: Any, *, metadata: dict[str, Any] | None = None
     ) -> None:
-        """Show the step that has ended, or how many fits of a search have."""
-        if metadata and "step" in metadata:
-            status = Steps(**metadata).text
-        elif context.parent is not None and context.parent.max_subtasks:
-            tasks = context.parent
-            status = f"{tasks.task_name}, {context.task_id + 1} of {tasks.max_subtasks} done"
-        else:
-            return
-        self._show(f"{self._title}: {status}")
+        """Show the step that has ended, or how far a search is."""
+        if metadata:
+            status = metadata.get("status") or Steps(**metadata).text
+            self._show(f"{self._title}: {status}")
 
     def _show(self, text: str) -> None:
         if time.monotonic() >= self._told + _EVERY:

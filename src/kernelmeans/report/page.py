@@ -1,13 +1,16 @@
 """The page: its head, its style, and the sections in their order."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from typing import Any
 
+import kernelmeans
+from kernelmeans._numbers import finite
 from kernelmeans.plotting.palette import COLORS
 from kernelmeans.report.html import Html, element, joined
+from kernelmeans.report.searches import found_by
 from kernelmeans.report.sections import sections
-from kernelmeans.report.technical import TECHNICAL
+from kernelmeans.report.technical import TECHNICAL, stability
 from kernelmeans.report.words import verdict
 
 #: Height of the page in a notebook, in pixels.
@@ -46,15 +49,45 @@ def page(found: Mapping[str, Any]) -> Html:
     }
     rest = [body.pop(name) for name in TECHNICAL if name in body]
     details = element("details", element("summary", _SPECIALISTS), *rest, id="specialists")
+    shown = "aggregates alone" if found["aggregates_only"] else "aggregates and single rows"
+    main = element("main", *body.values(), details)
+    version = found["again"]["versions"]["kernelmeans"]
+    return _document(found["title"], [verdict(found)], contents, main, version, shown)
+
+
+def search_page(search: Any, title: str, advice: str) -> Html:
+    """The page of a search that has chosen no clusters.
+
+    Parameters
+    ----------
+    search : ClusterSearch
+        The search.
+    title : str
+        The title of the page.
+    advice : str
+        What was tried, and what to try next.
+
+    Returns
+    -------
+    Html
+        A whole document.
+    """
+    scores = stability({"stability": finite(found_by(search))})
+    main = element("main", element("section", element("h2", "Stability"), element("div", scores)))
+    lead = "No clusters that would be found again.", f"{advice}."
+    return _document(title, lead, None, main, kernelmeans.__version__, "aggregates alone")
+
+
+def _document(
+    title: str, lead: Iterable[str], contents: Html | None, main: Html, version: str, shown: str
+) -> Html:
     head = element(
         "header",
         element("p", "Cluster report", class_="eyebrow"),
-        element("h1", element("bdi", found["title"])),
-        element("p", verdict(found), class_="lead"),
+        element("h1", element("bdi", title)),
+        *[element("p", text, class_="lead") for text in lead],
         contents,
     )
-    version = found["again"]["versions"]["kernelmeans"]
-    shown = "aggregates alone" if found["aggregates_only"] else "aggregates and single rows"
     foot = element("footer", f"Made by kernelmeans {version}. It holds {shown}.")
     return joined(
         [
@@ -66,10 +99,10 @@ def page(found: Mapping[str, Any]) -> Html:
                     element("meta", charset="utf-8"),
                     element("meta", name="viewport", content="width=device-width, initial-scale=1"),
                     element("meta", name="color-scheme", content="light dark"),
-                    element("title", found["title"]),
+                    element("title", title),
                     element("style", Html(_style())),
                 ),
-                element("body", head, element("main", *body.values(), details), foot),
+                element("body", head, main, foot),
                 lang="en",
             ),
         ]

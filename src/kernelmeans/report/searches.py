@@ -13,6 +13,7 @@ _SCORES = {
     "prediction_strength": "mean_prediction_strength",
     "neighbor_consistency": "neighbor_consistency",
     "found_again": "valid",
+    "splits": "n_splits",
     "seconds_of_a_fit": "mean_fit_time",
 }
 

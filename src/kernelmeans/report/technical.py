@@ -82,19 +82,19 @@ def _silhouettes(found: Found) -> Html | None:
     return joined([by_cluster(found, "Silhouettes in the feature space", columns, cells), note])
 
 
-def _stability(found: Found) -> Html | None:
+def stability(found: Found) -> Html | None:
     """What a search has found."""
     if (known := found["stability"]) is None:
         return None
 
     def cells(one: Found, is_chosen: bool) -> list[Any]:
         others = ", ".join(f"{name} {value}" for name, value in one["others"].items())
-        count, stability = one["clusters"], one["stability"]
+        count, stable = one["clusters"], one["stability"]
         return [
             element("strong", f"{count}, chosen") if is_chosen else count,
             named(others) if others else NOTHING,
-            svg.bar(f"Stability {score(stability)}", max(stability or 0.0, 0.0)),
-            score(stability),
+            svg.bar(f"Stability {score(stable)}", max(stable or 0.0, 0.0)),
+            score(stable),
             score(one["smallest_jaccard"]),
             "yes" if one["found_again"] else "no",
         ]
@@ -160,6 +160,6 @@ def _weights(kernels: Sequence[Found] | None) -> Html | None:
 TECHNICAL: dict[str, tuple[str, Callable[[Found], Html | None]]] = {
     "certainty": ("Certainty", _certainty),
     "silhouettes": ("Silhouettes", _silhouettes),
-    "stability": ("Stability", _stability),
+    "stability": ("Stability", stability),
     "fit": ("How it was fitted", _fit),
 }
