@@ -8,13 +8,16 @@ kernelmeans_paper.datasets has not fetched are left out, and those of the packag
 is not installed.
 
 Our labels are those of KernelPowerKMeans with its defaults, the kernel heat among them. Every rule
-chooses a number of clusters from 2 to 15, and some may choose 1. The quality of a choice is the ARI
-of our labels for this number, whatever labels the rule itself looks at.
+chooses a number of clusters from 2 to 15 (to 75 on sets of many classes), and some may choose 1.
+The quality of a choice is the ARI of our labels for this number, whatever labels the rule itself
+looks at.
+
+``times`` measures searches, and with ``--beside FOLDER`` those of the copy of the library whose
+sources are there too, as in choosing_times.py. There ``--sets`` chooses cases.
 """
 
 import argparse
 import json
-import resource
 import time
 import warnings
 from collections.abc import Callable, Mapping
@@ -22,21 +25,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib.externals.loky import get_reusable_executor
 from sklearn.cluster import KMeans
-from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score, silhouette_score
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
-from choosing_sets import PARTS, load, present
-from frontier import blobs
+from choosing_sets import PARTS, load, numbers_of, present
+from choosing_times import times
 from kernelmeans import ClusterSearch, KernelPowerKMeans
 from kernelmeans.metrics import eigengap
 from kernelmeans.search.rules import queues
 
-N_CLUSTERS = range(2, 16)
 #: Threshold of Tibshirani and Walther (2005).
 STRONG = 0.8
 INDICES = {"silhouette": silhouette_score, "Calinski-Harabasz": calinski_harabasz_score}
@@ -54,9 +54,9 @@ WIDTHS = (0.5, 1.0, 2.0)
 Record = dict[str, Any]
 
 
-def searched(X: np.ndarray, y: np.ndarray, splits: int) -> Record:
+def searched(X: np.ndarray, y: np.ndarray, numbers: range, splits: int) -> Record:
     """Choices that take a search, or our labels, and the ARI of our labels for each number."""
-    grid = {"n_clusters": list(N_CLUSTERS)}
+    grid = {"n_clusters": list(numbers)}
     search = ClusterSearch(
         KernelPowerKMeans(random_state=0), grid, n_splits=splits, random_state=0
     ).fit(X)
@@ -82,42 +82,41 @@ def best_index(X: np.ndarray, labels: Any, index: Callable[..., float]) -> int:
     return int(np.argmax([index(X, one) for one in labels]))
 
 
-def others(X: np.ndarray, y: np.ndarray, splits: int) -> Record:
+def others(X: np.ndarray, y: np.ndarray, numbers: range, splits: int) -> Record:
     """Choices that take neither a search nor our labels."""
-    means = [KMeans(k, n_init=10, random_state=0).fit_predict(X) for k in N_CLUSTERS]
+    means = [KMeans(k, n_init=10, random_state=0).fit_predict(X) for k in numbers]
     chosen = {
-        f"{name}, k-means": N_CLUSTERS[best_index(X, means, index)]
-        for name, index in INDICES.items()
+        f"{name}, k-means": numbers[best_index(X, means, index)] for name, index in INDICES.items()
     }
-    most = N_CLUSTERS[-1]
+    most = numbers[-1]
     heat = KernelPowerKMeans(most, n_swaps=0, random_state=0).fit(X)
     chosen["eigengap"] = eigengap(heat.eigenvalues_[: most + 1])
-    chosen["BIC of mixtures"] = by_bic(X)
-    chosen["bifurcations, heat"] = plateau(X, "heat")
-    chosen["bifurcations, rbf"] = plateau(X, "rbf")
+    chosen["BIC of mixtures"] = by_bic(X, numbers)
+    chosen["bifurcations, heat"] = plateau(X, "heat", most)
+    chosen["bifurcations, rbf"] = plateau(X, "rbf", most)
     return {"chosen": chosen}
 
 
-def by_bic(X: np.ndarray) -> int:
+def by_bic(X: np.ndarray, numbers: range) -> int:
     """The number of Gaussians, 1 included, with the lowest BIC of all forms of covariance."""
     forms = ["spherical", "diag", "tied", "full"]
     if X.shape[1] > FULL:
         X = PCA(min(COMPONENTS, *X.shape), random_state=0).fit_transform(X)
         forms.remove("full")
     found = {}
-    for k in (1, *N_CLUSTERS):
+    for k in (1, *numbers):
         fits = [GaussianMixture(k, covariance_type=form, random_state=0).fit(X) for form in forms]
         found[k] = min(fit.bic(X) for fit in fits)
     return min(found, key=found.__getitem__)
 
 
-def plateau(X: np.ndarray, kernel: str) -> int:
+def plateau(X: np.ndarray, kernel: str, most: int) -> int:
     """The number of distinct centroids that stays the same for longest while the power falls.
 
     The numbers of all centroids and of one do not count: that one is left above the critical power
     and all below it says nothing. 1 if there is no other number.
     """
-    most, memberships, counts = N_CLUSTERS[-1], "random", []
+    memberships, counts = "random", []
     model = KernelPowerKMeans(most, kernel=kernel, eta=1, n_init=1, max_iter=STEPS, random_state=0)
     for power in POWERS:
         model.set_params(s0=power, init=memberships).fit(X)
@@ -137,7 +136,7 @@ def n_distinct(distances: np.ndarray) -> int:
     return len(kept)
 
 
-def of_kernels(X: np.ndarray, y: np.ndarray, splits: int) -> Record:
+def of_kernels(X: np.ndarray, y: np.ndarray, numbers: range, splits: int) -> Record:
     """ARI of each kernel at the true number of clusters, and the choice of a search."""
     k, rms = len(np.unique(y)), 2 * len(X) / (len(X) - 1) * X.var(axis=0).sum()
     gammas = [1 / (2 * rms * width**2) for width in WIDTHS]
@@ -151,7 +150,7 @@ def of_kernels(X: np.ndarray, y: np.ndarray, splits: int) -> Record:
     return {"chosen": chosen, "ari": dict(zip(names, ari, strict=True)), "scores": scores}
 
 
-TASKS: Mapping[str, Callable[[np.ndarray, np.ndarray, int], Record]] = {
+TASKS: Mapping[str, Callable[[np.ndarray, np.ndarray, range, int], Record]] = {
     "search": searched, "others": others, "kernels": of_kernels,
 }  # fmt: skip
 
@@ -163,7 +162,7 @@ def record(task: str, name: str, splits: int, cache: Path | None) -> Record:
         return dict(json.loads(kept.read_text()))
     X, y = load(name)
     begin = time.process_time()
-    found = TASKS[task](X, y, splits) | {"k": len(np.unique(y))}
+    found = TASKS[task](X, y, numbers_of(name), splits) | {"k": len(np.unique(y))}
     found["seconds"] = time.process_time() - begin
     found = json.loads(json.dumps(found))
     if kept:
@@ -212,42 +211,18 @@ def kernel_table(part: str, names: list[str], splits: int, cache: Path | None) -
         print(f"{column:<28}{mean:>7.3f}")
 
 
-def times(splits: int) -> None:
-    """Seconds of searches with two workers."""
-    grid = {"n_clusters": list(N_CLUSTERS), "kernel": ["heat", "rbf"]}
-    tables = {
-        "digits, 1797 x 64": load_digits().data,
-        "blobs, 100 000 x 16": blobs(100_000, 16, 10, 3.0, 0)[0],
-    }
-    print(f"\nn_jobs=2, {splits} splits, heat and rbf, k = 2 to 15")
-    for name, X in tables.items():
-        search = ClusterSearch(
-            KernelPowerKMeans(random_state=0), grid, n_splits=splits, random_state=0, n_jobs=2
-        )
-        begin, before = time.perf_counter(), processor_seconds()
-        search.fit(X)
-        wall = time.perf_counter() - begin
-        # Only workers that have ended are counted.
-        get_reusable_executor().shutdown(wait=True)
-        seconds = processor_seconds() - before
-        figures = f"{wall:>8.1f} s, processors {seconds:>8.1f} s"
-        print(f"{name:<24}{figures}; {search.verdict_}", flush=True)
-
-
-def processor_seconds() -> float:
-    """Those of this process, and of its workers that have ended."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("tables", nargs="*", default=["number", "kernel", "times"])
     parser.add_argument("--part", choices=PARTS, help="only this part of the sets")
-    parser.add_argument("--sets", help="names, separated by semicolons")
+    parser.add_argument("--sets", help="names of sets or of cases, separated by semicolons")
     parser.add_argument("--splits", type=int, default=20, help="splits of each search")
     parser.add_argument("--cache", type=Path, help="folder of results, for a run in parts")
+    parser.add_argument("--beside", type=Path, help="a copy of the library, for times")
+    parser.add_argument("--repeats", type=int, default=3, help="processes of each time")
     arguments = parser.parse_args()
+    if arguments.beside and not (arguments.beside / "src" / "kernelmeans").is_dir():
+        parser.error(f"--beside {arguments.beside}: there is no src/kernelmeans in it")
     warnings.simplefilter("ignore")
     if arguments.cache:
         arguments.cache.mkdir(parents=True, exist_ok=True)
@@ -259,7 +234,7 @@ def main() -> None:
                 if table in arguments.tables and names:
                     show(part, names, arguments.splits, arguments.cache)
     if "times" in arguments.tables:
-        times(arguments.splits)
+        times(wanted, arguments.splits, arguments.repeats, arguments.beside)
 
 
 if __name__ == "__main__":

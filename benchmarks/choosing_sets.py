@@ -1,4 +1,4 @@
-"""Sets for the benchmark of searches: four parts, each with labelled sets and with no clusters."""
+"""Sets for the benchmark of searches, labelled ones and ones without clusters, in five parts."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -8,6 +8,7 @@ from sklearn import datasets
 
 import choosing_kinds as kinds
 import choosing_more_kinds as more
+import choosing_weaknesses as weak
 from heat_sets import Labelled, aniso, dense_and_sparse, spirals, unequal
 from kernelmeans_paper.datasets import NAMES, VIEW_NAMES, is_present
 
@@ -172,17 +173,46 @@ SHAPES: Mapping[str, Callable[[], Labelled]] = {
     )
     for seed in range(5)
 }
+#: Kinds on which searches were weak. No rule was chosen on them: they were made after the rule.
+WEAKNESSES: Mapping[str, Callable[[], Labelled]] = {
+    "customers in 2": partial(weak.customers, 200, 2, 200),
+    "customers in 3": partial(weak.customers, 300, 3, 201),
+    "customers in 4": partial(weak.customers, 400, 4, 202),
+    "cells of 6 types": partial(weak.cells, 6, 30, 1500, 203),
+    "cells of 8 types": partial(weak.cells, 8, 40, 2200, 204),
+    "cells of 10 types": partial(weak.cells, 10, 50, 3000, 205),
+    "2 in 2, 30 rows": partial(kinds.mixture, 2, 2, 30, 7, 206),
+    "3 in 3, 40 rows": partial(kinds.mixture, 3, 3, 40, 7, 207),
+    "4 in 5, 50 rows": partial(kinds.mixture, 4, 5, 50, 7, 208),
+    "2 kinds, yes or no": partial(weak.survey, 2, 12, 0, 300, 209),
+    "3 kinds, both answers": partial(weak.survey, 3, 6, 4, 450, 210),
+    "4 kinds, 1 to 5": partial(weak.survey, 4, 0, 8, 600, 211),
+    "far piece in 2": partial(weak.far_piece, 2, 500, 212),
+    "far piece in 3": partial(weak.far_piece, 3, 800, 213),
+    "far piece in 6": partial(weak.far_piece, 6, 1200, 214),
+    "20 in 16": partial(kinds.mixture, 20, 16, 3000, 9, 215),
+    "40 in 16": partial(kinds.mixture, 40, 16, 4500, 9, 216),
+    "60 in 16": partial(kinds.mixture, 60, 16, 6000, 9, 217),
+}
+#: Most clusters that a rule may choose, and where sets have more classes.
+MOST, MORE = 15, {"20 in 16": 25, "40 in 16": 50, "60 in 16": 75}
 PARTS = {
     "development": DEVELOPMENT,
     "held-out": HELD_OUT,
     "confirmation": CONFIRMATION,
     "shapes": SHAPES,
+    "weaknesses": WEAKNESSES,
 }
 
 
 def load(name: str) -> Labelled:
     """Rows, and classes; one class of sets without clusters."""
     return next(part[name] for part in PARTS.values() if name in part)()
+
+
+def numbers_of(name: str) -> range:
+    """The numbers of clusters that a rule may choose."""
+    return range(2, MORE.get(name, MOST) + 1)
 
 
 def present(names: list[str]) -> list[str]:
