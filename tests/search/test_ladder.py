@@ -76,6 +76,29 @@ def test_each_kernel_has_its_own():
     assert (np.diff(groups) >= 0).all()
 
 
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, RuntimeError])
+def test_what_is_known_when_it_ends_on_the_ladder(kind):
+    X, _ = make_blobs(800, 16, centers=20, cluster_std=0.5, random_state=0)
+
+    class Ends(KMeans):
+        def fit(self, X, y=None):
+            if self.n_clusters == 16:
+                raise kind("not 16")
+            return super().fit(X)
+
+    search = ClusterSearch(Ends(n_init=5), n_splits=4, random_state=0)
+    if kind is KeyboardInterrupt:
+        with pytest.raises(KeyboardInterrupt, match="results_ and best_params_"):
+            search.fit(X)
+        assert max(search.results_["n_clusters"]) == 12
+    else:
+        with pytest.warns(UserWarning, match="'n_clusters': 16}: RuntimeError: not 16"):
+            search.fit(X)
+        assert max(search.results_["n_clusters"]) > 12
+    assert len(search.labels_by_candidate_) == len(search.results_["n_clusters"])
+    assert search.best_index_ is None or search.results_["valid"][search.best_index_]
+
+
 def test_other_parameters_have_no_ladder():
     with pytest.raises(TypeError, match="init"):
         ClusterSearch(KMeans(3), {"init": "auto"}).fit(np.random.default_rng(0).random((99, 2)))

@@ -86,6 +86,8 @@ class Race:
             self._separate = self._comparison.separate()
         kept = [row for row in rows if row in record.kept]
         self._add_round(kept, min(FIRST_ROUND, len(record.splits)))
+        # Candidates that have failed are in no round.
+        self._update()
 
     @property
     def _is_referred(self) -> bool:
@@ -109,9 +111,10 @@ class Race:
         """Add splits of candidates that may be chosen, until the choice is certain."""
         n_all = len(self.record.splits)
         for n_splits in [*range(FIRST_ROUND + ROUND, n_all, ROUND), n_all]:
+            if self.runner.stopped:
+                return
             low, high = bounds_of(self.record, self.results)
-            rows = contenders(low, high, self._scoring, self._refuted)
-            if not rows or self.runner.stopped:
+            if not (rows := contenders(low, high, self._scoring, self._refuted)):
                 return
             self._add_round(self.record.ordered(rows), n_splits)
 
