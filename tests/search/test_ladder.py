@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
+from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
+from sklearn.pipeline import make_pipeline
 
 from kernelmeans import ClusterSearch
 from kernelmeans.search.ladder import most_clusters, next_numbers, steps
@@ -97,6 +99,28 @@ def test_what_is_known_when_it_ends_on_the_ladder(kind):
         assert max(search.results_["n_clusters"]) > 12
     assert len(search.labels_by_candidate_) == len(search.results_["n_clusters"])
     assert search.best_index_ is None or search.results_["valid"][search.best_index_]
+
+
+def test_numbers_that_are_given_too_do_not_end_it():
+    results = {
+        "n_clusters": [*range(2, 9), 10, 12, 100],
+        "valid": [True] * 9 + [False],
+        "mean_stability": [0.8] * 8 + [0.9, 0.3],
+    }
+    assert next_numbers(results, range(10), 8, 200) == [16]
+    X, _ = make_blobs(100, centers=3, random_state=0)
+    arrays = [{"n_clusters": "auto", "init": ["random"]}, {"n_clusters": [2], "init": [X[:2]]}]
+    search = ClusterSearch(KMeans(n_init=1), arrays, n_splits=4, random_state=0).fit(X)
+    assert search.results_["n_clusters"].max() <= 12
+
+
+def test_a_pipeline_that_fails_is_left_out():
+    X, _ = make_blobs(100, centers=3, random_state=0)
+    model = make_pipeline(PCA(2), KMeans(n_init=1))
+    grid = {"pca__n_components": [2, 50], "kmeans__n_clusters": "auto"}
+    with pytest.warns(UserWarning, match="have no score: .*n_components=50"):
+        search = ClusterSearch(model, grid, n_splits=4, random_state=0).fit(X)
+    assert search.best_params_ == {"pca__n_components": 2, "kmeans__n_clusters": 3}
 
 
 def test_other_parameters_have_no_ladder():

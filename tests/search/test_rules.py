@@ -104,6 +104,11 @@ def test_the_order_of_the_grid_does_not_choose_between_equals():
     assert best_of(results, [1, 0]) == 1
 
 
+def test_of_equal_scores_fewer_clusters_are_first():
+    results = columns(n_clusters=[3, 2, 4], mean_stability=[1.0, 1.0, 0.5])
+    assert queues(results, "stability") == [[1, 0, 2]]
+
+
 def test_other_scorings_take_the_largest_score():
     results = columns(
         n_clusters=[2, 3, 4], min_jaccard=[0, 0, 0], mean_stability=[0.2, np.nan, 0.8]

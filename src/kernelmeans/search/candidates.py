@@ -99,11 +99,11 @@ class Candidate:
 
 def groups_of(candidates: Sequence[Candidate]) -> list[int]:
     """A number for each candidate, equal for those that differ in the number of clusters alone."""
-    kinds = [_content(one.others) for one in candidates]
+    kinds = [content_of(one.others) for one in candidates]
     return [kinds.index(kind) for kind in kinds]
 
 
-def _content(params: Mapping[str, Any]) -> str:
+def content_of(params: Mapping[str, Any]) -> str:
     """Equal for equal parameters; the repr of a long array shows a few of its values."""
     named = sorted(params.items(), key=itemgetter(0))
     try:

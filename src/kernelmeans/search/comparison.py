@@ -68,7 +68,10 @@ class Comparison:
 
     def separate(self) -> BoolArray:
         """Which candidates have the pieces of their rows as clusters, shape (n_candidates,)."""
-        several = [self._counts(row, one) for row, one in enumerate(self._record.labels())]
+        kept, labels = {*self._record.kept}, self._record.labels()
+        several = [
+            self._counts(row, one) if row in kept else None for row, one in enumerate(labels)
+        ]
         return np.array([counts is not None and counts.max() == 1 for counts in several])
 
     def is_more(self, row: int, stability: float) -> tuple[bool, float]:

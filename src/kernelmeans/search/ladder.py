@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.model_selection import ParameterGrid
 
 from kernelmeans._typing import Array
+from kernelmeans.search.candidates import content_of
 
 #: In place of a list of numbers of clusters: the ladder.
 AUTO = "auto"
@@ -101,10 +102,11 @@ class Ladder:
         """
         found = []
         for others in self._open:
+            kernel = content_of(others)
             rows = [
                 row
                 for row, one in enumerate(results["params"])
-                if {key: value for key, value in one.items() if key != self._name} == others
+                if content_of({key: one[key] for key in one if key != self._name}) == kernel
             ]
             own = next((row for row in best if row in rows), None)
             found += [{**others, self._name: k} for k in next_numbers(results, rows, own, most)]
@@ -156,9 +158,11 @@ def next_numbers(
     heads = {int(tried[np.nanargmax(stability)])}
     if best is not None:
         heads.add(int(results["n_clusters"][best]))
-    higher = [k for k in steps(most) if k > tried.max()]
-    last = rows[int(tried.argmax())]
-    if higher and (max(heads) == tried.max() or results["valid"][last]):
+    # Other numbers may have been given.
+    top = max((k for k in steps(most) if k in tried), default=0)
+    higher = [k for k in steps(most) if k > top]
+    last = [row for row, k in zip(rows, tried, strict=True) if k == top]
+    if higher and (max(heads) >= top or any(results["valid"][row] for row in last)):
         return higher[:1]
     return sorted({k for head in heads for k in _beside(head, np.unique(tried), most)})
 
@@ -167,7 +171,7 @@ def _beside(head: int, tried: Array, most: int) -> list[int]:
     """Numbers in the gaps on both sides of one that has been tried."""
     below, above = tried[tried < head], tried[tried > head]
     gaps = [(int(below[-1]), head)] if len(below) else []
-    gaps += [(head, int(above[0]))] if len(above) else [(head, min(most, head + head // 2) + 1)]
+    gaps += [(head, min(int(above[0]), most + 1) if len(above) else most + 1)]
     found: list[int] = []
     for low, high in gaps:
         if high - low > max(1, NEAR * head):

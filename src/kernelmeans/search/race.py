@@ -71,8 +71,10 @@ class Race:
 
     @property
     def firsts(self) -> list[int]:
-        """The best candidate of each kernel so far."""
-        return firsts(self.results, self._scoring, self._refuted)
+        """The best candidate of each kernel so far, of those with all first splits."""
+        least = min(FIRST_ROUND, self.record.n_splits)
+        few = np.flatnonzero(self.results["n_splits"] < least).tolist()
+        return firsts(self.results, self._scoring, self._refuted.union(few))
 
     def enter(self, candidates: Sequence[Candidate]) -> None:
         """Fit candidates to all rows, and to the halves of the first splits."""

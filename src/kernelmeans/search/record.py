@@ -136,8 +136,9 @@ class Record:
             split = self.splits[len(self._scores[row])]
             scores = split_scores(split, labels, whole, self.scoring)
             error = None if scores else "no row of a half has a label by both models"
-            if np.isnan(scores.get(name_of(self.scoring), 0)).all():
-                error = "the score is NaN"
+            score = scores.get(name_of(self.scoring), 0)
+            if not np.isfinite(score).any():
+                scores, error = {}, f"the score is {'NaN' if np.isnan(score).all() else score}"
             scores["fit_time"] = float(np.mean([one.fit_time for one in halves]))
         self._scores[row].append(scores)
         self._note(row, error)

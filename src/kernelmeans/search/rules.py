@@ -69,7 +69,8 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
     several = n_clusters > 1
     if scoring not in ("jaccard", "prediction_strength"):
         score = np.asarray(results.get(f"mean_{scoring}", results.get(scoring)))
-        best_first = np.argsort(-score, kind="stable")
+        # Of equal scores that of fewer clusters is first, whatever the order of the grid.
+        best_first = np.lexsort((n_clusters, -score))
         return [best_first[(several & ~np.isnan(score))[best_first]].tolist()]
     if np.ptp(n_clusters) == 0:
         # A kernel is chosen, not a number of clusters.
