@@ -30,6 +30,7 @@ import click
 
 import kernelmeans.cli.fit
 import kernelmeans.cli.predict
+import kernelmeans.models._skops
 from fuzz import commands  # noqa: F401  (reads the options once: half the time of each child)
 from kernelmeans.cli.app import app
 
