@@ -175,11 +175,13 @@ class TestScores:
 class TestSeeds:
     @pytest.mark.usefixtures("short_searches")
     @pytest.mark.parametrize("scoring", ["jaccard", rand_score])
-    def test_parallel_fits_and_threads_change_nothing(self, scoring):
+    def test_parallel_fits_and_threads_change_nothing(self, scoring, processes):
         model = KernelPowerKMeans()
         with threadpool_limits(2):
             one = searched(model, scoring=scoring)
+        assert not processes
         assert_same(one, searched(model, n_jobs=2, scoring=scoring))
+        assert processes
 
     def test_the_order_of_candidates_changes_nothing(self):
         one = searched()
@@ -510,9 +512,10 @@ class TestCallbacks:
         assert_same(watched, searched())
 
     @pytest.mark.parametrize("n_jobs", [None, 2])
-    def test_a_true_answer_ends_the_search(self, n_jobs):
+    def test_a_true_answer_ends_the_search(self, n_jobs, processes):
         recorder = Recorder(stop_at=4 + 8 + 2)
         search = self.watched(recorder).set_params(n_jobs=n_jobs).fit(X)
+        assert bool(processes) == (n_jobs == 2)
         assert search.n_splits_ == 1
         assert search.best_params_ == {"n_clusters": 3}
         assert " in 1 of 3 splits of 120 rows" in search.verdict_

@@ -80,10 +80,11 @@ def test_numbers_of_clusters_share_neighbors(model, name, per_half, searches, al
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading"])
-def test_parallel_tasks_of_several_candidates(backend, alone, monkeypatch):
-    monkeypatch.setattr("kernelmeans.search.runner.TASKS_PER_JOB", 1)
+def test_parallel_tasks_of_several_candidates(backend, alone, processes):
+    expected = alone(n_splits=3)
     with parallel_config(backend=backend, n_jobs=2):
-        assert_same(searched(n_splits=3), alone(n_splits=3))
+        assert_same(searched(n_splits=3), expected)
+    assert processes
 
 
 def test_what_is_remembered():
