@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.cluster import KMeans
+from sklearn.cluster import KMeans, MeanShift
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.mixture import GaussianMixture
@@ -121,6 +121,16 @@ def test_a_pipeline_that_fails_is_left_out():
     with pytest.warns(UserWarning, match="have no score: .*n_components=50"):
         search = ClusterSearch(model, grid, n_splits=4, random_state=0).fit(X)
     assert search.best_params_ == {"pca__n_components": 2, "kmeans__n_clusters": 3}
+
+
+def test_what_a_ladder_cannot_climb_is_refused():
+    X = np.random.default_rng(0).random((5, 2))
+    with pytest.raises(
+        ValueError, match=r"MeanShift\(\) has no number of clusters .* param_grid\.$"
+    ):
+        ClusterSearch(MeanShift()).fit(X)
+    with pytest.raises(ValueError, match=r"n_samples=5 is too few.* at least 6 rows\.$"):
+        ClusterSearch(KMeans()).fit(X)
 
 
 def test_other_parameters_have_no_ladder():

@@ -16,7 +16,7 @@ from kernelmeans.kernels.formulas import unit_rows
 #: Rows of a piece up to which all its eigenpairs are computed, so that residuals are known. For
 #: larger pieces they would take a noticeable part of the time of a fit.
 WHOLE_ROWS = 200
-#: Eigenpairs of which a multiple is sought.
+#: Eigenpairs by which the number that is sought grows.
 PAIRS = 8
 #: States that remain of all that decay when these count as mixed.
 MIXED = 1e-3

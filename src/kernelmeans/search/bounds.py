@@ -30,7 +30,7 @@ class Bounds(NamedTuple):
 
     @classmethod
     def of(cls, values: Array, n_all: int) -> "Bounds":
-        """Bounds of the means of columns, of which the first rows are known.
+        """Bounds of the means of all rows, from the first ones.
 
         Parameters
         ----------

@@ -186,7 +186,7 @@ def evaluated(
 
 
 def with_few_swaps(estimator: Any) -> Any:
-    """A clone that makes `SWAPS` swap moves, unless it is told how many."""
+    """A clone that makes `SWAPS` swap moves, unless their number is given."""
     swaps = {
         name: SWAPS
         for name, value in estimator.get_params().items()

@@ -4,10 +4,12 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from kernelmeans.search.splits import FIRST_ROUND
+
 #: Fits to halves that take as long as a fit to all rows, or a draw of data without clusters.
 WHOLE = 3
-#: Splits that all candidates get, and most fits for each split more: as a rule two go on.
-FIRST, LATER = 4, 4
+#: Fits for each split after the first round, at most: as a rule two candidates go on.
+LATER = 4
 #: Fits to halves that take as long as all data without clusters that are still to be drawn. None
 #: are drawn for some searches.
 REFERENCE = 8
@@ -30,7 +32,7 @@ class Forecast:
     >>> forecast.expect("splits", 10, [("rows", seed, "half") for seed in (1, 1, 2, 2)])
     >>> forecast.add()
     >>> forecast.fits
-    101
+    119
     """
 
     def __init__(self, n_splits: int) -> None:
@@ -48,7 +50,7 @@ class Forecast:
             self._seeds |= {seed for _, seed, _ in arguments}
             self.fits += later * (self._n_splits - len(self._seeds)) + REFERENCE
         if name == "all rows":
-            first = min(FIRST, self._n_splits)
+            first = min(FIRST_ROUND, self._n_splits)
             self.fits += 2 * n_items * first + later * (self._n_splits - first) + REFERENCE
 
     def add(self) -> None:

@@ -18,7 +18,7 @@ FIRST_TOP = 12
 ROWS_PER_CLUSTER = 10
 #: Numbers that are tried between two steps at a time, at most.
 BETWEEN = 3
-#: Part of a number of clusters by which the next that is tried may differ.
+#: Difference to the next number that is tried, as a part of the number of clusters.
 NEAR = 1 / 15
 
 
@@ -53,18 +53,18 @@ def most_clusters(n_rows: int) -> int:
 
 
 class Ladder:
-    """Parameters to try, of which some grids leave the number of clusters open.
+    """Parameters to try, where grids may leave the number of clusters open.
 
     Parameters
     ----------
     param_grid : dict or list of dict
         As in `ClusterSearch`.
-    name : str
+    name : str or None
         The parameter that is the number of clusters.
     """
 
     def __init__(
-        self, param_grid: Mapping[str, Any] | Sequence[Mapping[str, Any]], name: str
+        self, param_grid: Mapping[Any, Any] | Sequence[Mapping[Any, Any]], name: str | None
     ) -> None:
         self._name = name
         self._given: list[dict[str, Any]] = []

@@ -15,10 +15,8 @@ from kernelmeans.search.record import Record, Scoring, name_of
 from kernelmeans.search.results import bounds_of, columns_of
 from kernelmeans.search.rules import best_of
 from kernelmeans.search.runner import Runner
-from kernelmeans.search.splits import Samples, Split
+from kernelmeans.search.splits import FIRST_ROUND, ROUND, Samples, Split
 
-#: Splits after which candidates are left out for the first time, and then each time.
-FIRST_ROUND, ROUND = 4, 2
 #: Scorings whose choice is compared with data without clusters.
 REFERRED = ("jaccard", "stability")
 

@@ -13,7 +13,7 @@ from kernelmeans.search.bounds import Bounds
 from kernelmeans.search.record import Record, Scoring, name_of
 from kernelmeans.search.rules import exceeds, validity
 
-#: Clusters of which one may not be found again: of dozens one is lost by chance.
+#: Clusters for each one that may be lost: among dozens one is lost by chance.
 LOST = 20
 
 

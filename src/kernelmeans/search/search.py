@@ -62,10 +62,10 @@ class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Esti
     param_grid : dict or list of dict, default=None
         Values to try for each parameter, as in `sklearn.model_selection.ParameterGrid`. The number
         of clusters is ``n_clusters`` or, of mixtures, ``n_components``. A candidate without one
-        uses the estimator's own. ``"auto"`` in place of its values is a ladder: 2 to 8, 10 and
-        12, and then 16, 24, 32, 48 and so on, while the last step is the most stable one or is
-        found again, up to a number with 20 rows for each cluster. Then the numbers between the best
-        steps are tried: all of them, or every fifteenth part of large ones. None is the ladder
+        uses the estimator's own. ``"auto"`` in place of its values is a ladder. It begins with
+        2 to 8, 10 and 12. It goes on with 16, 24, 32, 48 and so on, while the last step is the most
+        stable one or is found again. It ends at 20 rows for each cluster. Then the numbers near the
+        best steps are tried: all of them, or every fifteenth part of large ones. None is the ladder
         alone.
     n_splits : int, default=20
         Most splits, at least 2. They end when more would hardly change the choice, which is looked
@@ -274,9 +274,13 @@ default="jaccard"
                 "search. Give sample weights to a fit with its best_params_."
             )
         begin, estimator = time.perf_counter(), _checked(self.estimator)
-        name = clusters_parameter(estimator) or "n_clusters"
-        grid = {name: AUTO} if self.param_grid is None else self.param_grid
-        ladder = Ladder(grid, name)
+        name = clusters_parameter(estimator)
+        if name is None and self.param_grid is None:
+            raise ValueError(
+                f"estimator={estimator!r} has no number of clusters to choose: give the values of "
+                "its parameters as param_grid."
+            )
+        ladder = Ladder({name: AUTO} if self.param_grid is None else self.param_grid, name)
         if not (first := ladder.first()):
             raise ValueError("param_grid=[] holds no candidates: give at least one dict of values.")
         whole = Samples.of(X, [Candidate.of(estimator, one).estimator for one in first])
@@ -285,7 +289,7 @@ default="jaccard"
         used = whole.sample(MOST_ROWS, seed)
         most = most_clusters(len(used))
         candidates = [Candidate.of(estimator, one) for one in ladder.first(most)]
-        _check_halves(len(used), candidates)
+        _check_halves(len(used), candidates, ladder)
         splits = [Split.of(len(used), one) for one in seeds]
         race = Race(whole.subset(used), splits, self.scoring, seed, Runner(self, X))
         record = race.record
@@ -421,13 +425,14 @@ def _checked(estimator: Any) -> Any:
     return estimator
 
 
-def _check_halves(n_rows: int, candidates: Sequence[Candidate]) -> None:
+def _check_halves(n_rows: int, candidates: Sequence[Candidate], ladder: Ladder) -> None:
     """Refuse fewer rows in a half than clusters, and warn of few rows."""
     most = max(one.n_clusters or 1 for one in candidates)
     if n_rows // 2 < most:
+        fewer = "" if ladder.is_open else ", or fewer clusters in param_grid"
         raise ValueError(
             f"n_samples={n_rows} is too few: half of the rows have to hold the largest number of "
-            f"clusters, {most}. Give at least {2 * most} rows, or fewer clusters in param_grid."
+            f"clusters, {most}. Give at least {2 * most} rows{fewer}."
         )
     if n_rows < FEW_ROWS:
         warn_user(

@@ -23,6 +23,8 @@ from kernelmeans.search.reference import Reference
 FRAMES = {"pandas": "columns", "polars": "schema"}
 #: Seeds are below this.
 SEEDS = np.iinfo(np.int32).max
+#: Splits after which candidates are left out for the first time, and then each time.
+FIRST_ROUND, ROUND = 4, 2
 #: Splits in which the pieces of a table are looked for again, and the adjusted Rand index with the
 #: pieces of halves from which on they count. Arms of spirals have 0.5 to 0.7, pieces by chance 0.1.
 LOOKS, STAND = 4, 0.25
