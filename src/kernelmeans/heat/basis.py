@@ -9,7 +9,16 @@ import scipy.sparse
 
 from kernelmeans._memory import remembered
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
-from kernelmeans.heat.eigenpairs import leading_pairs, normalized, pair_count, part_of
+from kernelmeans.heat.eigenpairs import (
+    DENSE_FRACTION,
+    DENSE_ROWS,
+    LANCZOS_NUMBERS,
+    leading_pairs,
+    normalized,
+    pair_count,
+    part_of,
+)
+from kernelmeans.heat.multilevel import leading_pairs_of_large
 from kernelmeans.heat.pieces import Pieces
 from kernelmeans.kernels.formulas import unit_rows
 
@@ -116,7 +125,7 @@ class Spectrum(NamedTuple):
     def of(cls, graph: Data, pieces: Pieces, n_clusters: int) -> "Spectrum":
         """The `pair_count` leading eigenpairs of a graph; arguments as for `heat_basis`."""
         count, S = pair_count(n_clusters), normalized(graph)
-        pairs = _leading(S, pieces, count)
+        pairs = _leading(graph, S, pieces, count)
         piece = np.repeat(np.arange(len(pairs)), [len(values) for values, _ in pairs])
         rank = np.concatenate([np.arange(len(values)) for values, _ in pairs])
         values = np.concatenate([values for values, _ in pairs])
@@ -141,7 +150,8 @@ class Spectrum(NamedTuple):
         """The rows of U exp(-(1 - lambda) t) at a time, and which eigenpairs are in them."""
         weights, kept = heat_weights(self.values, t)
         kept |= self.rank == 0
-        features = np.zeros((self.S.shape[0], np.count_nonzero(kept)))
+        precision = np.result_type(*(vectors for _, vectors in self.pairs))
+        features = np.zeros((self.S.shape[0], np.count_nonzero(kept)), precision)
         for column, index in enumerate(np.flatnonzero(kept)):
             piece, rank = self.piece[index], self.rank[index]
             vector = self.pairs[piece][1][:, rank]
@@ -158,17 +168,48 @@ class Spectrum(NamedTuple):
         return None if np.isnan(residuals).any() else residuals
 
 
-def _leading(S: Data, pieces: Pieces, count: int) -> list[tuple[Array, Array]]:
-    """The leading pairs of each piece.
+def _leading(graph: Data, S: Data, pieces: Pieces, count: int) -> list[tuple[Array, Array]]:
+    """The pairs of each piece that may be among the leading ones of all.
 
     A few more are sought, so that fits of similar numbers of clusters look for the same.
     """
     sought = -(-count // PAIRS) * PAIRS
     pairs = remembered(
-        lambda: [leading_pairs(S, pieces.rows(one), sought) for one in range(pieces.n_kept)],
+        lambda: _sought(graph, S, pieces, sought),
         lambda: (S.data, S.indices, S.indptr, pieces.n_kept, sought),
     )
     return [(values[:count], vectors[:, :count]) for values, vectors in pairs]
+
+
+def _sought(graph: Data, S: Data, pieces: Pieces, sought: int) -> list[tuple[Array, Array]]:
+    """So many leading pairs of all pieces together, at least."""
+    rows = [pieces.rows(piece) for piece in range(pieces.n_kept)]
+    # In proportion to the rows at first. Small pieces take no time.
+    parts = [sought * len(own) / sum(map(len, rows)) // PAIRS + 1 for own in rows]
+    counts = [
+        sought if len(own) <= DENSE_ROWS else min(int(part) * PAIRS, sought)
+        for own, part in zip(rows, parts, strict=True)
+    ]
+    pairs = [_pairs_of(graph, S, *one) for one in zip(rows, counts, strict=True)]
+    while True:
+        found = np.sort(np.concatenate([values for values, _ in pairs]))[::-1]
+        least = found[min(sought, len(found)) - 1]
+        # Where all that were sought are larger, more may be.
+        short = [
+            piece
+            for piece, (values, _) in enumerate(pairs)
+            if values[-1] > least and len(values) < min(sought, len(rows[piece]))
+        ]
+        if not short:
+            return pairs
+        for piece in short:
+            pairs[piece] = _pairs_of(graph, S, rows[piece], min(2 * len(pairs[piece][0]), sought))
+
+
+def _pairs_of(graph: Data, S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
+    if len(rows) * count > LANCZOS_NUMBERS and count <= DENSE_FRACTION * len(rows):
+        return leading_pairs_of_large(part_of(graph, rows), count)
+    return leading_pairs(S, rows, count)
 
 
 def residuals_of(

@@ -10,6 +10,9 @@ from kernelmeans._typing import Array, Data, IntArray
 #: The graph of a piece becomes a dense matrix up to so many rows, or if more than this fraction of
 #: its eigenpairs are needed.
 DENSE_ROWS, DENSE_FRACTION = 400, 0.2
+#: Numbers in the eigenvectors of a piece up to which Lanczos' method finds them. It is more
+#: accurate, but takes many times as long where they are more. Larger ones are in float32.
+LANCZOS_NUMBERS = 2**19
 #: Lanczos vectors in addition to the pairs: more of them take longer than the steps that they save.
 EXTRA_VECTORS = 20
 #: Largest residual of eigenpairs of larger pieces; eigenvalues and leading pairs are far more
@@ -40,8 +43,9 @@ def pairs_bytes(n_rows: int, n_neighbors: int, n_clusters: int) -> int:
     """Bytes for a graph and its eigenpairs."""
     # Value and column of both directions of each edge, in the sum (B + B.T) / 2 and in its terms.
     graph = 4 * n_rows * n_neighbors * 12
-    # Lanczos' vectors, the eigenvectors, and the features.
-    return graph + 8 * n_rows * 5 * pair_count(n_clusters)
+    # Lanczos' vectors, or the two that are filtered, then the eigenvectors and the features.
+    numbers = n_rows * pair_count(n_clusters)
+    return graph + (4 if numbers > LANCZOS_NUMBERS else 8) * 5 * numbers
 
 
 def leading_pairs(S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
