@@ -381,6 +381,10 @@ class RKKM(OneKernelClusterer):
     density_, dimension_ : float or None
         How much density counts for the heat kernel, and the intrinsic dimension that
         ``density="auto"`` has followed; None where there is none.
+    neighbor_recall_ : float or None
+        The fraction of the true neighbours in the graph of the heat kernel: 1 where all rows were
+        compared, and an estimate where many rows were sought in cells. None where there is no such
+        graph.
     times_ : dict or None
         Times that ``t="auto"`` has tried: arrays ``"t"``; ``"cut"``, the fraction of all edges that
         connect clusters; and ``"entropy"``, that of the clusters. None where none were tried.

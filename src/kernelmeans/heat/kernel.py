@@ -23,6 +23,7 @@ from kernelmeans.heat.anchors import (
     draw_anchors,
 )
 from kernelmeans.heat.basis import Basis, Spectrum
+from kernelmeans.heat.cells import CANDIDATES
 from kernelmeans.heat.choice import FACTORS, MOST_ROWS, Trial, choose_factor
 from kernelmeans.heat.density import (
     DIMENSION_NEIGHBORS,
@@ -39,6 +40,7 @@ from kernelmeans.heat.neighbors import (
     Digests,
     DistinctRows,
     NearestRows,
+    are_sought_in_cells,
     auto_neighbors,
     find,
     without_loops,
@@ -52,6 +54,8 @@ FEWEST_CLUSTERS = 2
 #: Neighbours of the kernels of the family, in units of ``n_neighbors="auto"``. The larger number
 #: comes first, because one search then finds both. Four times as many join thin clusters.
 FAMILY = (2, 1)
+#: Rows that are sought in cells at once: each cell then has hundreds to be compared with.
+CELL_ROWS = 2**15
 
 
 def counting_rows(sample_weight: Array | None, n_rows: int) -> IntArray:
@@ -414,6 +418,9 @@ class HeatKernel(DiffusionKernel):
     times : dict or None
         What ``t="auto"`` has tried (``kernelmeans.heat.choice.Choice``): the times, as ``"t"``, and
         ``"cut"`` and ``"entropy"``. None where nothing was.
+    neighbor_recall : float or None
+        The fraction of the true neighbours in the graph, estimated where many rows are sought in
+        cells (``kernelmeans.heat.cells.Cells``); else 1. None of a graph of anchors.
 
     References
     ----------
@@ -437,6 +444,8 @@ class HeatKernel(DiffusionKernel):
 
     _chosen_by = "kernel", "heat"
     has_coordinates = True
+    #: Of anchors, and in older model files.
+    neighbor_recall: float | None = None
 
     def __init__(
         self,
@@ -487,6 +496,7 @@ class HeatKernel(DiffusionKernel):
         called = f"{self.title}: the graph"
         warn_of_pieces(pieces, wanted, called, n_neighbors, sought.ranks, self.family)
         source, counting = join(pieces, nearest), counting_rows(sample_weight, X.shape[0])
+        self.neighbor_recall = sought.recall
 
         def settle(basis: Basis) -> None:
             features = basis.features[source].astype(nearest.rows.dtype)
@@ -564,6 +574,12 @@ class HeatKernel(DiffusionKernel):
         )
 
     @property
+    def rows_at_once(self) -> int:
+        """Fewest rows to be compared together: many, where they are sought in cells."""
+        distinct = self.distinct_rows
+        return CELL_ROWS if distinct is not None and distinct.nearest.by_cells else 1
+
+    @property
     def distinct_rows(self) -> DistinctRows | None:
         """The distinct training rows; None of a graph of anchors."""
         features = self._features
@@ -626,6 +642,9 @@ class HeatKernel(DiffusionKernel):
         if isinstance(n_neighbors, str):
             # Twice as many, in case the graph has too many pieces.
             n_neighbors = 2 * self.factor * auto_neighbors(n, n_clusters)
+        if are_sought_in_cells(X, self._given["metric"]):
+            # Distances and places of neighbours, and of candidates.
+            rows += 24 * (n * max(DIMENSION_NEIGHBORS, n_neighbors) + CANDIDATES)
         return int(rows) + pairs_bytes(n, min(n_neighbors, n), n_clusters)
 
     def _settled_neighbors(self, n_rows: int, n_clusters: int) -> int:

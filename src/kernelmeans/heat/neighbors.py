@@ -19,6 +19,7 @@ from kernelmeans.engines.threads import (
     single_threaded_blas,
     single_threaded_openmp,
 )
+from kernelmeans.heat.cells import Cells
 from kernelmeans.heat.density import FLAT, Density
 from kernelmeans.heat.metric import (
     BOOLEAN,
@@ -39,6 +40,10 @@ MOST_EDGES = 2**20
 _SEARCHING = ForkableLock()
 #: Mebibytes of distances that scikit-learn holds at a time, where it holds any.
 HELD_MIB = 64
+#: Columns up to which trees are faster than cells.
+TREE_COLUMNS = 4
+#: Products of all pairs of rows that take some seconds, and those of a pair beside its columns.
+ALL_PAIRS, PRODUCTS = 1e11, 50
 #: Bytes of a digest: two distinct rows have the same one with probability 2^-128.
 DIGEST_BYTES = 16
 #: Rows in a block that is copied at once.
@@ -161,13 +166,27 @@ class NearestRows:
 
     #: The neighbours found by the widest search so far, and their distances.
     _near: tuple[IntArray, Array] | None = None
+    #: Whether rows are sought in cells; never in older model files.
+    by_cells: bool = False
 
     def __init__(self, rows: Data, metric: str) -> None:
         self.rows = rows
         self.metric = metric
+        self.by_cells = are_sought_in_cells(rows, metric)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"rows": self.rows, "metric": self.metric}
+        return {"rows": self.rows, "metric": self.metric, "by_cells": self.by_cells}
+
+    @property
+    def recall(self) -> float:
+        """The fraction of the true neighbours that `near` has found: 1 unless rows are in cells."""
+        if not self.by_cells or self._near is None:
+            return 1.0
+        return self._cells.recall(self._near[0].shape[1] + 1)
+
+    @cached_property
+    def _cells(self) -> Cells:
+        return Cells(lambda indices: self._placed(self.rows[indices]), self.rows.shape[0])
 
     @cached_property
     def _content(self) -> str:
@@ -263,9 +282,12 @@ class NearestRows:
         n = self.rows.shape[0]
         held = config_context(working_memory=HELD_MIB)
         with _SEARCHING, single_threaded_blas(), forkable_openmp(), in_this_process(), held:
-            distances, found = self._search.kneighbors(self._sought, n_neighbors + 1)
+            if self.by_cells:
+                distances, found = self._cells.neighbors(n_neighbors + 1)
+            else:
+                distances, found = self._search.kneighbors(self._sought, n_neighbors + 1)
         _refuse_overflow(distances)
-        distances, found = distances[:-1], found[:-1]
+        distances, found = distances[:n], found[:n]
         itself = found == np.arange(n)[:, None]
         # A row that is not found has others that equal it but for rounding.
         itself[~itself.any(axis=1), 0] = True
@@ -318,7 +340,8 @@ class NearestRows:
         overflow = np.errstate(over="ignore", invalid="ignore")
         held = config_context(working_memory=HELD_MIB)
         with _SEARCHING, single_threaded_blas(), threads, in_this_process(), overflow, held:
-            distances, found = self._search.kneighbors(placed, n_neighbors)
+            search = self._cells if self.by_cells else self._search
+            distances, found = search.kneighbors(placed, n_neighbors)
         _refuse_overflow(distances)
         return distances, found
 
@@ -330,6 +353,29 @@ class NearestRows:
         """Equal weights (n_new, n_rows) of new rows on the rows nearest to them."""
         _, near = self.of(rows, n_neighbors)
         return csr_of(np.full(near.size, 1 / n_neighbors, rows.dtype), near, self.rows.shape[0])
+
+
+def are_sought_in_cells(rows: Data, metric: str) -> bool:
+    """Whether all pairs of rows would take long, and cells can be used.
+
+    Trees are fast in few columns. Cells are for Euclidean distances of dense rows.
+
+    Parameters
+    ----------
+    rows : {ndarray, CSR matrix} of shape (n_rows, n_features)
+        Rows.
+    metric : str
+        One of ``kernelmeans.heat.metric.METRICS``.
+
+    Returns
+    -------
+    bool
+        Whether it is so.
+    """
+    if scipy.sparse.issparse(rows) or not (metric == "euclidean" or metric in DIRECTIONS):
+        return False
+    n_rows, n_columns = map(int, rows.shape)
+    return n_columns > TREE_COLUMNS and n_rows**2 * (n_columns + PRODUCTS) > ALL_PAIRS
 
 
 def _refuse_overflow(distances: Array) -> None:

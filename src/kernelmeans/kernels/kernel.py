@@ -181,6 +181,11 @@ class Kernel:
         """The distinct training rows, if the kernel knows their neighbours; else None."""
         return None
 
+    @property
+    def rows_at_once(self) -> int:
+        """Fewest rows to be compared together, because fewer would take longer for each."""
+        return 1
+
     def features(self, X: Data) -> Data:
         """Features of rows, whose inner products are the kernel."""
         assert self._properties.features is not None
@@ -225,6 +230,11 @@ class CombinedKernel:
     def precomputed(self) -> bool:
         """Whether rows of data are already rows of kernel matrices."""
         return all(kernel.precomputed for kernel in self.kernels)
+
+    @property
+    def rows_at_once(self) -> int:
+        """Fewest rows to be compared together."""
+        return max(kernel.rows_at_once for kernel in self.kernels)
 
     def __call__(self, X: Data, Y: Data) -> Array:
         """Kernel matrix between the rows of X and those of Y, shape (n_X, n_Y)."""

@@ -1,0 +1,161 @@
+"""Nearest rows among many: rows in cells, of which those near a row are searched."""
+
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.neighbors import NearestNeighbors
+
+from kernelmeans._typing import Array, IntArray
+from kernelmeans.engines import Threads
+from kernelmeans.engines.threads import single_threaded_openmp
+from kernelmeans.lowrank.landmarks import kmeans_centroids
+
+#: Rows of the subsample in which the centroids are found, for each cell.
+ROWS_PER_CELL = 50
+#: Recall that is enough: with more of the true neighbours labels are the same.
+ENOUGH = 0.9
+#: Rows whose true neighbours tell the recall, and how many of them are sought at once.
+SAMPLED, AT_ONCE = 256, 32
+#: Most cells that are searched for a row, whatever the recall: without clusters it would be all.
+MOST_SEARCHED = 64
+#: Rows that are compared with centroids at once, and candidates that are held at once.
+BLOCK_ROWS, CANDIDATES = 2**12, 2**23
+
+
+class Cells:
+    """Rows in the cells of a short k-means, as many as the square root of their number.
+
+    A row is compared with the rows of the cells whose centroids are nearest to it. Their number
+    follows from the true neighbours of some rows.
+
+    Parameters
+    ----------
+    rows_at : callable
+        Returns a copy of the rows with some indices, whose Euclidean distances count.
+    n_rows : int
+        Number of rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat.cells import Cells
+    >>> X = np.random.default_rng(0).standard_normal((2000, 3))
+    >>> cells = Cells(lambda indices: X[indices], len(X))
+    >>> cells.recall(n_neighbors=5) >= 0.95
+    True
+    >>> cells.kneighbors(X[:3], n_neighbors=2)[1][:, 0]
+    array([0, 1, 2])
+    """
+
+    def __init__(self, rows_at: Callable[[IntArray], Array], n_rows: int) -> None:
+        n_cells = int(np.sqrt(n_rows))
+        drawn = np.random.default_rng(0).permutation(n_rows)[: ROWS_PER_CELL * n_cells]
+        sample = rows_at(drawn)
+        self._centroids = kmeans_centroids(sample, n_cells, np.ones(len(sample), sample.dtype), 0)
+        parts = np.array_split(np.arange(n_rows), -(-n_rows // CANDIDATES * sample.shape[1]))
+        own = np.concatenate([self._nearest_cells(rows_at(part), 1)[:, 0] for part in parts])
+        self._order = np.argsort(own, kind="stable")
+        self._rows = rows_at(self._order)
+        self._cell_of = own[self._order]
+        self._ends = np.searchsorted(self._cell_of, np.arange(len(self._centroids) + 1))
+        #: The cells that are searched for a number of neighbours, and the recall.
+        self._settled: dict[int, tuple[int, float]] = {}
+
+    def recall(self, n_neighbors: int) -> float:
+        """The fraction of the true neighbours that is found, estimated."""
+        return self._searched(n_neighbors)[1]
+
+    def neighbors(self, n_neighbors: int) -> tuple[Array, IntArray]:
+        """Distances and indices of the rows nearest to each row, itself among them."""
+        # In the order of cells, few cells are near the rows that are compared together.
+        distances, found = self.kneighbors(self._rows, n_neighbors)
+        back = np.argsort(self._order)
+        return distances[back], found[back]
+
+    def kneighbors(self, X: Array, n_neighbors: int) -> tuple[Array, IntArray]:
+        """Distances and indices of the rows nearest to new rows."""
+        n_searched, _ = self._searched(n_neighbors)
+        distances = np.empty((len(X), n_neighbors), X.dtype)
+        found = np.empty((len(X), n_neighbors), np.int32)
+        at_once = CANDIDATES // (n_searched * n_neighbors)
+        for start in range(0, len(X), at_once):
+            rows = slice(start, start + at_once)
+            distances[rows], found[rows] = self._compared(X[rows], n_searched, n_neighbors)
+        return distances, found
+
+    def _compared(self, X: Array, n_searched: int, n_neighbors: int) -> tuple[Array, IntArray]:
+        """The nearest rows among those of the nearest cells."""
+        near = self._nearest_cells(X, n_searched)
+        places = np.argsort(near, axis=None, kind="stable")
+        ends = np.searchsorted(near.ravel()[places], np.arange(len(self._centroids) + 1))
+        distances: Array = np.full((near.size, n_neighbors), np.inf, X.dtype)
+        found: IntArray = np.zeros((near.size, n_neighbors), np.int32)
+
+        def search(cell: int) -> None:
+            members = slice(self._ends[cell], self._ends[cell + 1])
+            asking = places[ends[cell] : ends[cell + 1]]
+            few = min(n_neighbors, members.stop - members.start)
+            apart, nearest = _nearest(self._rows[members], X[asking // n_searched], few)
+            distances[asking, :few] = apart
+            found[asking, :few] = self._order[members][nearest]
+
+        _side_by_side(search, np.flatnonzero((np.diff(ends) > 0) & (np.diff(self._ends) > 0)))
+        candidates = distances.reshape(len(X), -1)
+        best = np.argsort(candidates, axis=1, kind="stable")[:, :n_neighbors]
+        distances = np.take_along_axis(candidates, best, axis=1)
+        found = np.take_along_axis(found.reshape(len(X), -1), best, axis=1)
+        # The nearest cells of a row may have too few rows.
+        lacking = np.flatnonzero(np.isinf(distances[:, -1]))
+        if len(lacking):
+            distances[lacking], nearest = _nearest(self._rows, X[lacking], n_neighbors)
+            found[lacking] = self._order[nearest]
+        return distances, found
+
+    def _nearest_cells(self, X: Array, count: int) -> IntArray:
+        """The cells whose centroids are nearest to each row, the nearest first."""
+        found = np.empty((len(X), count), np.int32)
+
+        def search(rows: slice) -> None:
+            found[rows] = _nearest(self._centroids, X[rows], count)[1]
+
+        _side_by_side(search, _slices(len(X), BLOCK_ROWS))
+        return found
+
+    def _searched(self, n_neighbors: int) -> tuple[int, float]:
+        """How many cells are searched for so many neighbours, and the recall."""
+        if n_neighbors not in self._settled:
+            n_cells = len(self._centroids)
+            drawn = np.random.default_rng(1).permutation(len(self._rows))[:SAMPLED]
+            order = self._nearest_cells(self._rows[drawn], n_cells).argsort(axis=1)
+            rank = np.empty((len(drawn), n_neighbors), np.intp)
+
+            def search(rows: slice) -> None:
+                _, places = _nearest(self._rows, self._rows[drawn[rows]], n_neighbors)
+                rank[rows] = np.take_along_axis(order[rows], self._cell_of[places], axis=1)
+
+            _side_by_side(search, _slices(len(drawn), AT_ONCE))
+            recalls = np.bincount(rank.ravel(), minlength=n_cells).cumsum() / rank.size
+            count = min(int(np.searchsorted(recalls, ENOUGH)) + 1, MOST_SEARCHED, n_cells)
+            self._settled[n_neighbors] = count, float(recalls[count - 1])
+        return self._settled[n_neighbors]
+
+
+def _nearest(rows: Array, X: Array, n_neighbors: int) -> tuple[Array, IntArray]:
+    """Distances and places of the rows nearest to those of X, all of them compared."""
+    search = NearestNeighbors(n_neighbors=n_neighbors, algorithm="brute").fit(rows)
+    # Of rows at equal distance, more threads would find others.
+    with single_threaded_openmp():
+        distances, places = search.kneighbors(X)
+    return distances, places
+
+
+def _slices(n_rows: int, count: int) -> list[slice]:
+    return [slice(start, start + count) for start in range(0, n_rows, count)]
+
+
+def _side_by_side(search: Callable[[Any], None], parts: Iterable[Any]) -> None:
+    # Each call of scikit-learn sets the filters of warnings, which belong to all threads.
+    with warnings.catch_warnings(), Threads() as threads:
+        threads.run(search, parts)
