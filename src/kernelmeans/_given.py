@@ -14,8 +14,10 @@ _OF_VALUES = ("dtype", "__array__", "__array_interface__", "__array_namespace__"
 
 
 def received(given: Any, name: str = "X") -> Any:
-    """What a user gave for a parameter, as `plain`, and on the host."""
-    return to_numpy(plain(given, name))
+    """What a user gave for a parameter, as `plain`, and on the host; float32 for float16."""
+    found = to_numpy(plain(given, name))
+    # No computation is in float16, and float64 would take four times the memory.
+    return found.astype(np.float32) if getattr(found, "dtype", None) == np.float16 else found
 
 
 def plain(given: Any, name: str = "X") -> Any:

@@ -202,3 +202,18 @@ def single_blanks(name: str) -> str:
     'sales 2024'
     """
     return " ".join(name.split())
+
+
+def duration(seconds: float) -> str:
+    """A duration, rounded.
+
+    Examples
+    --------
+    >>> from kernelmeans._text import duration
+    >>> [duration(seconds) for seconds in (1.4, 47, 200, 9000)]
+    ['1 s', '50 s', '3 min', '2.5 h']
+    """
+    for size, unit in (1, "s"), (60, "min"):
+        if (count := seconds / size) < 99:
+            return f"{round(count, -1 if count >= 20 else 0):.0f} {unit}"
+    return f"{seconds / 3600:.1f} h"

@@ -100,7 +100,8 @@ def test_moons(dtype):
 
 def test_auto_takes_anchors_beyond_the_graph(monkeypatch):
     monkeypatch.setattr("kernelmeans.estimators.plan.GRAPH_ROWS", 500)
-    X, y = blobs(600, k=4)
+    monkeypatch.setattr("kernelmeans.estimators.plan.GRAPH_SECONDS", 0)
+    X, y = blobs(600, 8, 4)
     model = KernelPowerKMeans(4, kernel="heat", random_state=0).fit(X)
     assert model.approximation_ == "landmarks"
     assert "n_samples=600 are too many for a fast graph" in model.approximation_reason_

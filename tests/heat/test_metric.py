@@ -237,6 +237,7 @@ def test_other_metrics_take_no_anchors(metric, monkeypatch):
     with pytest.raises(ValueError, match=message):
         KernelPowerKMeans(3, metric=metric, approximation="landmarks").fit(X)
     monkeypatch.setattr("kernelmeans.estimators.plan.GRAPH_ROWS", 100)
+    monkeypatch.setattr("kernelmeans.estimators.plan.GRAPH_SECONDS", 0)
     with pytest.raises(ValueError, match=f"{message.split(' takes')[0]}.*n_samples=120 are too"):
         KernelPowerKMeans(3, metric=metric).fit(X)
     KernelPowerKMeans(3, metric=metric, approximation=None).fit(X)

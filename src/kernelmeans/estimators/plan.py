@@ -1,5 +1,6 @@
 """The plan: how each kernel is held, at which price in bytes, and why."""
 
+import math
 from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -9,11 +10,14 @@ import scipy.sparse
 from kernelmeans._arrays import on_host
 from kernelmeans._devices import HOST, Budget, Device
 from kernelmeans._dialect import option
+from kernelmeans._text import duration
 from kernelmeans._typing import Data
-from kernelmeans.heat import DiffusionKernel
+from kernelmeans.heat import DiffusionKernel, auto_anchors
+from kernelmeans.heat.eigenpairs import pair_count
 from kernelmeans.heat.metric import WITH_ANCHORS
+from kernelmeans.heat.neighbors import PRODUCTS, TREE_COLUMNS, are_sought_in_cells
 from kernelmeans.kernels import Kernel
-from kernelmeans.lowrank import auto_components, check_method
+from kernelmeans.lowrank import auto_components, check_method, row_width
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces import GramSpace
@@ -25,8 +29,17 @@ VALUE, PASSES = 20, 70
 #: ``approximation="auto"`` takes the exact kernel up to this cost, which is some seconds on two
 #: cores, or where a low rank would not be so many times faster.
 WORK, FASTER = 5e10, 5
-#: Rows up to which ``approximation="auto"`` takes the graph of all rows for a heat kernel.
+#: Rows up to which ``approximation="auto"`` always takes the graph of all rows for a heat kernel.
+#: Beyond, it does not in `TREE_COLUMNS` columns or fewer, where 2000 anchors see as much.
 GRAPH_ROWS = 50_000
+#: Seconds of one core up to which it does in more: a minute on two. And seconds of a whole fit
+#: above which a message says how long it takes.
+GRAPH_SECONDS, NOTICED = 120.0, 20.0
+#: Seconds of one core for a row, for an eigenpair of a row, and for a product in the search for
+#: neighbours; and for annealing and swap moves, over the cube of the number of clusters.
+ROW, PAIR, PRODUCT, ANNEALING = 4e-5, 4e-7, 5e-11, 8e-6
+#: Cells that are searched for a row, mostly.
+SEARCHED = 8
 #: How many times this cost a precomputed kernel matrix may have: there are no rows, so that an
 #: approximation has to read the matrix as well.
 PRECOMPUTED = 10
@@ -236,13 +249,22 @@ def _graph(kernel: DiffusionKernel, X: Data, request: Request) -> KernelPlan:
         )
     if not isinstance(X, Rows):
         kernel.check_rows(X)
+    k, seconds = request.n_clusters, 0.0
     reason, may_have_anchors = None, asked == "auto" and kernel.has_coordinates
     if asked == "landmarks":
         reason = "approximation='landmarks'"
     elif may_have_anchors and isinstance(X, DaskRows):
         reason = "Dask collections have no neighbour graph"
-    elif may_have_anchors and X.shape[0] > GRAPH_ROWS:
-        reason = f"n_samples={X.shape[0]} are too many for a fast graph"
+    elif may_have_anchors:
+        seconds = graph_seconds(kernel, X, k)
+        if X.shape[0] > GRAPH_ROWS and row_width(X) <= TREE_COLUMNS:
+            reason = f"n_samples={X.shape[0]} in few columns: anchors see as much as a graph"
+        elif X.shape[0] > GRAPH_ROWS and seconds > GRAPH_SECONDS:
+            reason = (
+                f"n_samples={X.shape[0]} are too many for a fast graph: it would take about "
+                f"{_on_two_cores(seconds + ANNEALING * k**3)} on two cores, and anchors take "
+                f"{_on_two_cores(anchor_seconds(X, k))}"
+            )
     if reason is not None:
         if not kernel.has_anchors:
             raise _no_anchors(kernel, X, reason)
@@ -252,7 +274,34 @@ def _graph(kernel: DiffusionKernel, X: Data, request: Request) -> KernelPlan:
         remedy = anchors if kernel.has_anchors else "pass X.compute()"
         raise _not_on_dask("the neighbour graph of kernel='heat'", remedy)
     reason = f"kernel={kernel.name!r} is held by the leading eigenvectors of its graph"
+    if (seconds := seconds + ANNEALING * k**3) > NOTICED and may_have_anchors:
+        reason += (
+            f", which takes about {_on_two_cores(seconds)} on two cores; "
+            f"{option('approximation', 'landmarks')} would take "
+            f"{_on_two_cores(anchor_seconds(X, k))}, and see less"
+        )
     return KernelPlan(kernel, X, "explicit", reason)
+
+
+def graph_seconds(kernel: DiffusionKernel, X: Data, n_clusters: int) -> float:
+    """Seconds of one core for the neighbours of all rows and the eigenpairs of their graph."""
+    n, columns = X.shape[0], row_width(X)
+    compared = n
+    if are_sought_in_cells(X, kernel.parameters["metric"]):
+        compared = SEARCHED * math.sqrt(n)
+    search = PRODUCT * compared * (columns + PRODUCTS)
+    return float(n * (search + ROW + PAIR * pair_count(n_clusters)))
+
+
+def anchor_seconds(X: Data, n_clusters: int) -> float:
+    """Seconds of one core for a fit by anchors."""
+    n, compared = X.shape[0], auto_anchors(X.shape[0], n_clusters)
+    search = PRODUCT * compared * (row_width(X) + PRODUCTS)
+    return float(n * (search + PAIR * pair_count(n_clusters)) + ANNEALING * n_clusters**3)
+
+
+def _on_two_cores(seconds: float) -> str:
+    return duration(seconds / 2)
 
 
 def _no_anchors(kernel: DiffusionKernel, X: Data, reason: str) -> ValueError:

@@ -392,7 +392,7 @@ def float_type(source: str, dtype: Any) -> DType:
     Returns
     -------
     dtype
-        float32 for float32 of any byte order, else float64.
+        float32 for float16 and float32 of any byte order, else float64.
 
     Raises
     ------
@@ -402,5 +402,5 @@ def float_type(source: str, dtype: Any) -> DType:
     stored = np.dtype(dtype)
     if stored.kind not in "fiub":
         raise ValueError(f"{source}: holds {stored} values, not real numbers: convert them")
-    single = stored.kind == "f" and stored.itemsize == 4
+    single = stored.kind == "f" and stored.itemsize <= 4
     return np.dtype(np.float32) if single else np.dtype(np.float64)

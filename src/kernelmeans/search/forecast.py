@@ -4,6 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from kernelmeans._text import duration
 from kernelmeans.search.splits import FIRST_ROUND
 
 #: Fits to halves that take as long as a fit to all rows, or a draw of data without clusters.
@@ -66,19 +67,4 @@ class Forecast:
     @property
     def text(self) -> str:
         """The time in words; nothing for less than a second."""
-        return "" if self.seconds < 1 else f", about {in_words(self.seconds)} left"
-
-
-def in_words(seconds: float) -> str:
-    """A duration, rounded.
-
-    Examples
-    --------
-    >>> from kernelmeans.search.forecast import in_words
-    >>> [in_words(seconds) for seconds in (1.4, 47, 200, 9000)]
-    ['1 s', '50 s', '3 min', '2.5 h']
-    """
-    for size, unit in (1, "s"), (60, "min"):
-        if (count := seconds / size) < 99:
-            return f"{round(count, -1 if count >= 20 else 0):.0f} {unit}"
-    return f"{seconds / 3600:.1f} h"
+        return "" if self.seconds < 1 else f", about {duration(self.seconds)} left"
