@@ -16,6 +16,7 @@ from kernelmeans.profiles.columns import Grouped, Profile, profile_of
 from kernelmeans.profiles.contrast import contrasted
 from kernelmeans.profiles.description import IS_MISSING, Cluster, Description, Entry
 from kernelmeans.profiles.rows import Placed, first_of_each, of_fit, place
+from kernelmeans.profiles.texts import lines_of_each, text_columns, words_of_each
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.columns import matching
 from kernelmeans.tables.frames import Table
@@ -189,6 +190,7 @@ def described(
     kinds: Mapping[str, str] | None = None,
     used: Collection[str] = (),
     row_names: Any = None,
+    with_texts: bool = True,
 ) -> Description:
     """Describe clusters column by column, so that one column is in memory at a time.
 
@@ -211,6 +213,8 @@ def described(
         The columns that the clusters depend on, if no transformer knows them; all if empty.
     row_names : ndarray of shape (n_rows,), default=None
         What typical rows and border rows are called; their positions when None.
+    with_texts : bool, default=True
+        Whether columns of texts are shown for typical rows, and searched for words.
 
     Returns
     -------
@@ -229,9 +233,7 @@ def described(
     typical, border = (
         [None] * len(names)
         if values is None
-        else first_of_each(
-            np.where(is_placed, values, np.inf), codes, len(names), max_rows, row_names
-        )
+        else first_of_each(np.where(is_placed, values, np.inf), codes, len(names), max_rows)
         for values in (found.distances, found.border_gaps)
     )
     profiles = dict(_profiles(columns, grouped, kinds or {}, tables_among(transformers)))
@@ -243,8 +245,12 @@ def described(
     }
     found_apart, alike = contrasted(pairs, names, grouped.effective_sizes())
     apart = [None] * len(names) if found.separation is None else found.separation.tolist()
-    records = zip(names, sizes.tolist(), (sums / sums.sum()).tolist(), sums.tolist(), typical,
-                  border, found_apart, apart, strict=True)  # fmt: skip
+    kinds_found = {name: profile.kind for name, profile in profiles.items()}
+    shown = text_columns(kinds_found) if with_texts else []
+    records = zip(names, sizes.tolist(), (sums / sums.sum()).tolist(), sums.tolist(),
+                  _called(typical, row_names), _called(border, row_names), found_apart, apart,
+                  words_of_each(columns, shown, grouped), lines_of_each(columns, shown, typical),
+                  strict=True)  # fmt: skip
     frames = "polars" if type(getattr(columns, "X", None)).__module__.startswith("polars") else None
     return Description(
         tuple(Cluster(*record) for record in records),
@@ -253,6 +259,13 @@ def described(
         frames,
         alike,
     )
+
+
+def _called(rows: Sequence[Any], names: Any) -> Sequence[Any]:
+    """Rows by their names, or by their positions if they have none."""
+    if names is None:
+        return rows
+    return [None if one is None else tuple(names[list(one)].tolist()) for one in rows]
 
 
 def coded(labels: Any, n_clusters: int | None = None) -> tuple[IntArray, list[Any]]:

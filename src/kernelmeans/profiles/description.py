@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from kernelmeans._memory import cached_property
 from kernelmeans._numbers import finite, percent
-from kernelmeans._text import counted, shortened
+from kernelmeans._text import counted, first, shortened
 from kernelmeans.profiles.columns import AVERAGES
 from kernelmeans.profiles.contrast import SMALLEST, Alike, advice, sentences
+from kernelmeans.profiles.texts import cut, numbered
 
 #: How the name of a column ends that says where another one has gaps, as in `TableTransformer`.
 IS_MISSING = " is missing"
@@ -48,6 +49,11 @@ class Cluster(NamedTuple):
     separation : float or None
         The fraction of the neighbours of its rows that are in other clusters, ``separation_`` of
         the fit; None of other rows.
+    words : tuple of str
+        The words that set its texts apart from those of the other clusters, the most telling one
+        first. They are from at most three columns of texts and identifiers.
+    typical_texts : tuple of str
+        What these columns hold in the typical rows: a line of at most 200 letters for each row.
     """
 
     cluster: int | str
@@ -58,6 +64,8 @@ class Cluster(NamedTuple):
     border_rows: tuple[Any, ...] | None = None
     apart: tuple[str, ...] = ()
     separation: float | None = None
+    words: tuple[str, ...] = ()
+    typical_texts: tuple[str, ...] = ()
 
 
 class Entry(NamedTuple):
@@ -169,6 +177,19 @@ class Description:
             found[entry.cluster][1].append(entry)
         return found
 
+    @cached_property
+    def _numbered(self) -> list[tuple[str, ...]]:
+        """Columns that only a number tells apart, where there are texts that say more."""
+        if not any(record.words or record.typical_texts for record in self.records):
+            return []
+        return numbered(dict.fromkeys(entry.source for entry in self.entries))
+
+    @property
+    def remark(self) -> str:
+        """A sentence on the columns that `top` leaves out; empty if there are none."""
+        runs = [f"{one[0]} to {one[-1]}" for one in self._numbered]
+        return f"Not shown: {first(runs)}, as only numbers name these columns." if runs else ""
+
     def top(self, cluster: int | str, most: int = 5) -> list[Entry]:
         """The most telling columns of a cluster.
 
@@ -178,7 +199,8 @@ class Description:
             Its label.
         most : int, default=5
             Most columns; fewer if others do not differ from the whole table. A copy of a column is
-            not repeated.
+            not repeated. Where the table has texts, 50 or more columns that only a number tells
+            apart, such as e1 to e384, are left out.
 
         Returns
         -------
@@ -188,8 +210,10 @@ class Description:
         """
         apart, entries = self._by_cluster.get(cluster, ((), []))
         telling: dict[tuple[str | float, ...], Entry] = {}
-        due = set(apart[:2])
+        due, silent = set(apart[:2]), {name for one in self._numbered for name in one}
         for entry in entries:
+            if entry.source in silent:
+                continue
             smallest = 0 if entry.source in due else SMALLEST
             if abs(entry.difference) >= smallest:
                 if _stands(entry):
@@ -256,11 +280,13 @@ class Description:
             for entry in tops[record.cluster]:
                 cells = zip(_cells(entry), widths, strict=True)
                 yield "  " + "  ".join(f"{cell:<{width}}" for cell, width in cells).rstrip()
-            if not tops[record.cluster]:
+            if not tops[record.cluster] and not self._numbered:
                 yield "  no column differs from all rows"
             yield from _row_lines(record)
         for column, sentence in sentences(self.alike).items():
             yield "\n" + "\n".join(wrap(f"{sentence} {advice(column)}", _WIDTH))
+        if self.remark:
+            yield "\n" + "\n".join(wrap(self.remark, _WIDTH))
         if every:
             told = {entry.statistic for top in tops.values() for entry in top}
             logs = " (of logarithms beside geometric means)" * ("geometric mean" in told)
@@ -322,11 +348,15 @@ def _cells(entry: Entry) -> tuple[str, str, str, str]:
     return name, value, f"all rows {percent(entry.overall_number)}", lift
 
 
-def _row_lines(record: Cluster) -> list[str]:
-    """The lines that name rows."""
+def _row_lines(record: Cluster) -> Iterator[str]:
+    """The lines of words, and those that name and show rows."""
     kinds = {"typical": record.typical_rows, "border": record.border_rows}
     named = [f"{kind} rows {', '.join(map(str, rows))}" for kind, rows in kinds.items() if rows]
-    return wrap("; ".join(named), _WIDTH, initial_indent="  ", subsequent_indent="    ")
+    words = [f"words {', '.join(record.words)}"] * bool(record.words)
+    for text in (*words, "; ".join(named)):
+        yield from wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
+    for row, text in zip(record.typical_rows or (), record.typical_texts, strict=False):
+        yield cut(f"    {shortened(str(row), _LONGEST)}: {text}", _WIDTH)
 
 
 def _frame(records: Sequence[Any], kind: Any, library: str | None) -> Any:

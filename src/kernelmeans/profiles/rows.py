@@ -118,8 +118,8 @@ def _placed(transformers: Sequence[Any], model: Any, rows: Any) -> tuple[IntArra
 
 
 def first_of_each(
-    values: Array, labels: IntArray, n_clusters: int, most: int, names: Any = None
-) -> list[Any]:
+    values: Array, labels: IntArray, n_clusters: int, most: int
+) -> list[tuple[int, ...]]:
     """The rows with the smallest values in each cluster.
 
     Parameters
@@ -132,20 +132,17 @@ def first_of_each(
         Number of clusters.
     most : int
         Most rows of each cluster.
-    names : ndarray of shape (n_rows,), default=None
-        What the rows are called; their positions when None.
 
     Returns
     -------
-    list of tuple
-        The rows by their names, those of the smallest values first. None of a cluster whose rows
+    list of tuple of int
+        The positions of the rows, those of the smallest values first. None of a cluster whose rows
         all have the same value, as in a piece of a graph: no row is the first.
     """
     counted = np.flatnonzero(np.isfinite(values))
     order = counted[np.lexsort((values[counted], labels[counted]))]
     ends = np.bincount(labels[counted], minlength=n_clusters).cumsum()[:-1]
-    called = np.arange(len(values)) if names is None else names
     return [
-        tuple(called[rows[:most]].tolist()) if len(rows) <= most or np.ptp(values[rows]) > 0 else ()
+        tuple(rows[:most].tolist()) if len(rows) <= most or np.ptp(values[rows]) > 0 else ()
         for rows in np.split(order, ends)
     ]

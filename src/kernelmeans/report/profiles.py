@@ -20,6 +20,7 @@ from kernelmeans.profiles.describing import (
 )
 from kernelmeans.profiles.description import shortlist
 from kernelmeans.profiles.rows import Placed
+from kernelmeans.profiles.texts import lines_of_each, text_columns
 from kernelmeans.report.facts import Clusters, Subject
 from kernelmeans.report.words import hints
 from kernelmeans.rows import Rows
@@ -52,7 +53,8 @@ def add_profiles(
     ----------
     clusters : list of dict
         Each gets the entries ``profile``, None if it has too few rows, ``apart``, names of columns,
-        and ``hint``, a few words.
+        and ``hint``, a few words; if single rows may be shown and there are texts, also ``words``
+        and ``typical_texts``.
     subject : Subject
         What the report is about.
     given : data frame, array, mapping or None
@@ -65,7 +67,8 @@ def add_profiles(
     Returns
     -------
     dict or None
-        The number of columns, and pairs of clusters that are ``alike``; None if there is no table.
+        The number of columns, pairs of clusters that are ``alike``, and a ``remark`` on columns
+        that are not shown; None if there is no table.
     """
     if given is None:
         if subject.is_matrix or isinstance(subject.X, Rows) or issparse(subject.X):
@@ -81,7 +84,7 @@ def add_profiles(
     placed = Placed(subject.labels, n_clusters=len(clusters))
     used = used_columns(subject.transformers, table)
     kinds = dict.fromkeys(named, "category")
-    description = described(placed, table, subject.transformers, kinds=kinds)
+    description = described(placed, table, subject.transformers, kinds=kinds, with_texts=rows)
     chosen = [_telling(description, one, rows) for one in clusters]
     words = {one.column for one in description.entries if one.kind in _WORDS}
     shapes, typical = _looked_at(chosen, clusters, table, subject, words, 1 if rows else FEWEST)
@@ -93,6 +96,10 @@ def add_profiles(
         for known, entry in zip(one["profile"] or (), entries or (), strict=True):
             values = typical[entry.source][entry.cluster]
             known["typical"] = list(map(_is_missing, values)) if entry.is_gap else values
+    if rows and (shown := text_columns({one.column: one.kind for one in description.entries})):
+        texts = lines_of_each(table, shown, [one.get("typical_rows") for one in clusters])
+        for one, record, lines in zip(clusters, description.records, texts, strict=True):
+            one |= {"words": list(record.words), "typical_texts": list(lines)}
     for one, text in zip(clusters, hints(clusters), strict=True):
         one["hint"] = text
     alike = [
@@ -100,7 +107,7 @@ def add_profiles(
         for pair, column in description.alike
         if all(clusters[one]["profile"] is not None for one in pair)
     ]
-    return {"columns": len(table), "alike": alike}
+    return {"columns": len(table), "alike": alike, "remark": description.remark}
 
 
 def _telling(description: Description, cluster: dict[str, Any], rows: bool) -> list[Entry] | None:

@@ -1,7 +1,7 @@
 """The sections of a report, each from its numbers."""
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kernelmeans._numbers import NOTHING, grouped, number, score
@@ -19,7 +19,7 @@ from kernelmeans.report.elements import (
     sampled,
     terms,
 )
-from kernelmeans.report.html import Html, element, joined, named, table
+from kernelmeans.report.html import Html, broken, element, joined, named, table
 from kernelmeans.report.technical import TECHNICAL
 from kernelmeans.report.words import alike, called, percent, row_count
 
@@ -31,6 +31,10 @@ _FEW_MARKS = 3
 _FULL = 0.95
 # Most letters of a name on the map.
 _MOST_LETTERS = 18
+_OF_TEXTS = (
+    "Words are those that are more frequent in the texts of a cluster than in all others. Texts "
+    "show the rows that are nearest to the middle of the cluster. "
+)
 
 
 def sections(found: Found) -> list[tuple[str, str, Html]]:
@@ -120,7 +124,11 @@ def _profiles(found: Found) -> Html | None:
         else None,
     )
     remarks = [remark(text, " ", advice(column)) for column, text in alike(found).items()]
-    return joined([*remarks, note, element("div", *cards, class_="cards")])
+    if any(one["profile"] for one in filled):
+        remarks.append(note)
+    if any(map(_texts, filled)):
+        remarks.append(remark(_OF_TEXTS, found["profiles"]["remark"]))
+    return joined([*remarks, element("div", *cards, class_="cards")])
 
 
 def _columns(found: Found) -> Html | None:
@@ -138,19 +146,38 @@ def _columns(found: Found) -> Html | None:
 def _card(cluster: Found) -> Html:
     size = f"{row_count(cluster['rows'])}, {percent(cluster['fraction'])}"
     head = element("h3", chip(cluster, "Cluster "), Html(" "), element("small", size))
-    profile = cluster["profile"]
-    if not profile:
+    parts = [head, _texts(cluster)]
+    if not (profile := cluster["profile"]):
         few = "Too few rows to describe without showing them."
-        note = remark(few if profile is None else "No column differs from all rows.")
-        return element("article", head, note)
+        said = few if profile is None else "No column differs from all rows."
+        return element("article", *parts, None if parts[1] else remark(said))
     rows = [[_column(one), *_compared(cluster, one)] for one in profile]
     title = f"What characterises cluster {called(cluster)}"
-    made = table(title, ["Column", "Here", "All rows", "Compared"], rows, "tnng")
-    if typical := cluster.get("typical_names", cluster.get("typical_rows")):
+    parts.append(table(title, ["Column", "Here", "All rows", "Compared"], rows, "tnng"))
+    if typical := _typical(cluster):
         rows = [[named(one["column"]), *_values(one)] for one in profile]
         head_row, kinds = ["Typical rows", *map(named, typical)], "t" + "n" * len(typical)
-        made = joined([made, table("Typical rows", head_row, rows, kinds, class_="typical")])
-    return element("article", head, made)
+        parts.append(table("Typical rows", head_row, rows, kinds, class_="typical"))
+    return element("article", *parts)
+
+
+def _typical(cluster: Found) -> Sequence[Any]:
+    """What typical rows are called."""
+    found: Sequence[Any] = cluster.get("typical_names", cluster.get("typical_rows", ()))
+    return found
+
+
+def _texts(cluster: Found) -> Html | None:
+    """Words of a cluster, and the texts of its typical rows."""
+    found = {"Words": ", ".join(cluster.get("words", ()))}
+    lines = zip(_typical(cluster), cluster.get("typical_texts", ()), strict=False)
+    found |= {f"Row {row}": text for row, text in lines}
+    pairs = [
+        element("div", element("dt", named(head)), element("dd", broken(text)))
+        for head, text in found.items()
+        if text
+    ]
+    return element("dl", *pairs, class_="lines") if pairs else None
 
 
 def _column(one: Found) -> Html:

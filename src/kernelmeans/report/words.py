@@ -46,6 +46,7 @@ def hints(clusters: Sequence[Mapping[str, Any]]) -> list[str]:
 
     These are the columns that tell it from the other clusters, if any do. Where words of two
     clusters are the same, their values are added, and more columns until there is a difference.
+    A cluster without such columns has words of its texts.
     """
     told = [_used(one) for one in clusters]
     made = [_words(apart) or _words(apart + others) for apart, others in told]
@@ -58,7 +59,8 @@ def hints(clusters: Sequence[Mapping[str, Any]]) -> list[str]:
             else own
             for own, some in zip(made, every, strict=True)
         ]
-    return list(map(", ".join, made))
+    texts = [one.get("words", ())[:_HINTS] if one["name"] is None else () for one in clusters]
+    return [", ".join(own or some) for own, some in zip(made, texts, strict=True)]
 
 
 def _used(cluster: Mapping[str, Any]) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:

@@ -167,6 +167,10 @@ class Texts:
                 counts[text] += self._counts[raw]
         return counts
 
+    def by_row(self) -> list[str]:
+        """The text of each row without blanks around it, empty where it is missing."""
+        return [self.clean[raw] or "" for raw in self._rows]
+
     def in_words(self) -> "Texts":
         """These texts as words of a category: a frequent "none" is a value then."""
         counts = [
