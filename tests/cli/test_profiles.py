@@ -174,3 +174,41 @@ def test_a_flag_that_halves_clusters_is_remarked_upon(run, folder):
     assert [one["column"] for one in pairs] == ["member"] * 2
     assert "differ in member, and hardly" in Path("data.report.html").read_text()
     assert "alone" not in run("fit", "data.csv", "-k", 2, "--drop", "member", "--force").stdout
+
+
+def test_texts_show_what_a_cluster_is(run, folder, rng):
+    """A table of texts and an embedding, as people export it."""
+    group = np.repeat([0, 1], 60)
+    words = np.array([["goal", "league", "coach"], ["orbit", "comet", "probe"]])
+    frame = pl.DataFrame(
+        {
+            "key": [f"k-{row:03d}" for row in range(120)],
+            "title": [f"the {words[one][row % 3]} of {row}" for row, one in enumerate(group)],
+            **{f"e{i}": group * (i < 9) + rng.normal(0, 0.2, 120) for i in range(64)},
+        }
+    )
+    frame.write_csv("data.csv")
+    options = "fit", "data.csv", "-k", 2, "--kernel", "rbf", "--id-column", "key", "--report"
+    result = run(*options)
+    assert result.exit_code == 0, result.stderr
+    assert "Not shown: e0 to e63" in result.stdout
+    titles = dict(zip(frame["key"], frame["title"], strict=True))
+    profiles = json.loads(Path("data.summary.json").read_text())["profiles"]
+    assert {tuple(sorted(one["words"])) for one in profiles} == {
+        ("coach", "goal", "league"),
+        ("comet", "orbit", "probe"),
+    }
+    for one in profiles:
+        assert f"words {', '.join(one['words'])}\n" in result.stdout
+        assert one["columns"] == []
+        for row, text in zip(one["typical_rows"], one["typical_texts"], strict=True):
+            assert text == titles[row]
+            assert f"    {row}: {text}\n" in result.stdout
+    assert set(written()["column"]) == set(frame.columns) - {"key"}
+    page = Path("data.report.html").read_text("utf-8")
+    assert not any(word in page for word in ("goal", "orbit", "k-0"))
+    assert run(*options, "--rows", "--force").exit_code == 0
+    page = Path("data.report.html").read_text("utf-8")
+    for one in profiles:
+        assert ", ".join(one["words"]) in page
+        assert all(text in page for text in one["typical_texts"])

@@ -94,7 +94,20 @@ def nasty():
     return rows
 
 
-CASES = {one.__name__: one for one in (iris, digits, moons, twenty, views, graph, search, nasty)}
+def texts():
+    """An embedding with texts of all kinds, and a category beside it."""
+    X, y = make_blobs(300, centers=3, n_features=60, random_state=0)
+    frame = pd.DataFrame(X, columns=[f"e{place}" for place in range(60)])
+    topics = "goal \u7403\u961f", "orbit pneumonoultramicroscopicsilicovolcanoconiosis", "bond <b>"
+    frame["text"] = [f"{topics[one]} {row} {NASTY[row % len(NASTY)]}" for row, one in enumerate(y)]
+    frame["plan"] = np.array(["basic", "plus", "pro"])[y]
+    model = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(X)
+    return ClusterReport(model, X, table=frame, rows=True)
+
+
+CASES = {
+    one.__name__: one for one in (iris, digits, moons, twenty, views, graph, search, nasty, texts)
+}
 
 
 @pytest.fixture(scope="session")

@@ -215,7 +215,8 @@ class FitJob(TableJob):
         Write a report to read and to print into STEM.report.html: sizes, a map, what characterises
         the clusters, and how certain they are.
     rows : bool, default=False
-        Show typical rows of each cluster in the report, which otherwise holds aggregates alone.
+        Show typical rows of each cluster in the report, their texts, and words of texts; otherwise
+        it holds aggregates alone.
     arguments : sequence of str
         The command line, which the report repeats.
     """

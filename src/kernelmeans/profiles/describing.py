@@ -42,6 +42,8 @@ def describe(
     All are compared with the whole table, and columns are sorted by this difference. Identifiers,
     and columns whose most frequent value is rare, such as names, have no value and come last.
     Columns of lists of numbers, and of structs, are left out.
+    Texts and identifiers are shown for typical rows, and words are named that are more frequent in
+    the texts of a cluster than in those of the others.
     Clusters are compared with each other too: the columns that are named first include those that
     tell a cluster from its most similar one, and pairs that differ in one column alone are named.
 
@@ -93,6 +95,14 @@ def describe(
     the column that is 1 where a row has the value or the gap, and 0 elsewhere. So all columns can
     be compared.
     Infinite numbers count as missing.
+
+    Three columns of texts and identifiers are used at most, texts first. Words have two letters or
+    more; in Chinese and Japanese two neighbouring signs are a word. They are sorted by the
+    likelihood ratio of their mean TF-IDF in the cluster and in the others, so that words which all
+    clusters use say nothing in any language. A word counts that is in 5 rows of the cluster or in
+    half of it, and more often than chance explains (four standard deviations). The first 2000
+    letters of a row are searched, in 20 000 rows at most: of large clusters they are drawn with a
+    fixed seed. All rows count alike. Of more than 200 clusters 100 rows of each are searched.
 
     Examples
     --------

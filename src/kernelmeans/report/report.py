@@ -39,8 +39,8 @@ class ClusterReport:
     names : sequence of str, default=None
         Names of the clusters; their numbers when None.
     rows : bool, default=False
-        Whether the report shows single rows: the typical ones of each cluster. If False, it holds
-        aggregates alone.
+        Whether the report shows single rows: the typical ones of each cluster, with their texts,
+        and words that set texts apart. If False, it holds aggregates alone.
     title : str, default=None
         The title of the page.
     random_state : int, default=0
@@ -78,8 +78,8 @@ class ClusterReport:
     than 5 rows therefore has no profile. A mean, or a fraction of rows with a value, is shown only
     if it is that of 5 rows or more, and a fraction without a value if it is that of none too.
     Histograms are of the values from the 1 % to the 99 % quantile of a column. These ends are
-    rounded, and shown only if 5 rows or more are at or beyond each. Texts and identifiers are left
-    out. The map counts rows in small cells, and its axes have no numbers; but who knows the other
+    rounded, and shown only if 5 rows or more are at or beyond each. Texts, words of them
+    and identifiers are left out. The map counts rows in small cells, and its axes have no numbers; but who knows the other
     rows may tell from it where one row lies. A mean of 5 rows may still be too much for some data:
     look at the page before you give it away. Names of columns, categories and classes are shown as
     they are.
