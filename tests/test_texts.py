@@ -163,6 +163,17 @@ def test_of_many_rows_some_of_each_cluster_are_searched(monkeypatch):
     assert describe(labels, table).records == first
 
 
+def test_no_word_is_cut_where_a_long_text_ends():
+    labels = np.repeat([0, 1], 50)
+    texts = [f"{row} {'the unusual ' if label else 'usual '}" + "text " * 600
+             for row, label in enumerate(labels)]  # fmt: skip
+    words = [record.words for record in describe(labels, pd.DataFrame({"text": texts})).records]
+    assert words == [("usual",), ("the", "unusual")]
+    texts = [f"{'目录' if label else '文章'}{'长' * 3000}{row}" for row, label in enumerate(labels)]
+    words = [record.words for record in describe(labels, pd.DataFrame({"text": texts})).records]
+    assert [set(one) for one in words] == [{"文章", "章长"}, {"目录", "录长"}]
+
+
 def test_typical_rows_are_shown_by_their_texts(embedded):
     table, model, X = embedded
     described = describe(model, table, X=X)

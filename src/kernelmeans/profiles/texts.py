@@ -135,7 +135,7 @@ def words_of_each(
     """
     drawn, n_clusters = _drawn(grouped), grouped.n_clusters
     rows = np.arange(len(columns[names[0]]))[grouped.rows][drawn] if names else drawn[:0]
-    texts = [_in_words("\n".join(one)[:SEARCHED]) for one in _values(columns, names, rows)]
+    texts = [_in_words("\n".join(one)) for one in _values(columns, names, rows)]
     if not any(map(_WORD.search, texts)):
         return [()] * n_clusters
     vectorizer = TfidfVectorizer(token_pattern=_WORD.pattern, sublinear_tf=True, dtype=np.float32)
@@ -165,8 +165,9 @@ def _values(
 
 
 def _in_words(text: str) -> str:
-    """A text in which each two neighbouring signs are a word in scripts without blanks."""
-    return _RUN.sub(lambda run: f" {' '.join(map(''.join, pairwise(run[0])))} ", text)
+    """The searched part of a text; in scripts without blanks two neighbouring signs are a word."""
+    spaced = _RUN.sub(lambda run: f" {' '.join(map(''.join, pairwise(run[0])))} ", text[:SEARCHED])
+    return spaced if len(text) <= SEARCHED else spaced.rpartition(" ")[0]
 
 
 def _in_a_line(text: str) -> str:
