@@ -163,6 +163,16 @@ def test_of_many_rows_some_of_each_cluster_are_searched(monkeypatch):
     assert describe(labels, table).records == first
 
 
+def test_rows_without_a_cluster_or_weight_have_no_say():
+    labels = np.repeat([0, 1, -1, 0], 50)
+    texts = texts_of(np.repeat([0, 1, 2, 2], 50))
+    described = describe(
+        labels, pd.DataFrame({"text": texts}), sample_weight=np.repeat([1, 1, 1, 0], 50)
+    )
+    for record, topic in zip(described.records, TOPICS["English"], strict=False):
+        assert set(record.words) == set(topic.split())
+
+
 def test_no_word_is_cut_where_a_long_text_ends():
     labels = np.repeat([0, 1], 50)
     texts = [f"{row} {'the unusual ' if label else 'usual '}" + "text " * 600

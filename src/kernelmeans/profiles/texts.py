@@ -114,10 +114,10 @@ def words_of_each(
 ) -> list[tuple[str, ...]]:
     """The words that set the texts of each cluster apart from those of the others.
 
-    Words are sorted by their TF-IDF: the likelihood ratio of its mean in a cluster and in all
-    others. Words that all clusters use come last, so a list of them is needed for no language.
-    Noise finds no more than `_NOISE`, and words of fewer than 5 rows that are less than half of
-    the cluster do not count. Of large clusters some rows are searched, drawn with a fixed seed.
+    Words are sorted by the likelihood ratio of their mean TF-IDF in a cluster and in all others.
+    Words that all clusters use come last, so no language needs a list of them. A word counts if
+    chance does not explain its rows (`_NOISE`), and if these are 5 or half of the cluster. Of
+    large clusters some rows are searched, drawn with a fixed seed.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ def words_of_each(
         The words of each cluster, the most telling one first.
     """
     drawn, n_clusters = _drawn(grouped), grouped.n_clusters
-    rows = np.arange(len(columns[names[0]]))[grouped.rows][drawn] if names else drawn[:0]
+    rows = drawn if isinstance(grouped.rows, slice) else grouped.rows[drawn]
     texts = [_in_words("\n".join(one)) for one in _values(columns, names, rows)]
     if not any(map(_WORD.search, texts)):
         return [()] * n_clusters
