@@ -31,8 +31,8 @@ X = (X + rng.normal(0, 0.3, X.shape)).astype(np.float32)
 # The fit
 # -------
 #
-# All pairs of a million rows would be 4 TB. The default kernel needs no pairs. Beyond 50 000 rows
-# it joins each row to a few hundred *anchors* instead of other rows. ``memory_budget`` is the most
+# All pairs of a million rows would be 4 TB. The default kernel needs no pairs. In few columns, it
+# joins each row to some of 2000 *anchors* instead of other rows. ``memory_budget`` is the most
 # that a fit may take. If it needed more, it would say so before it begins.
 
 model = KernelPowerKMeans(5, memory_budget="2GB", random_state=0).fit(X)

@@ -150,7 +150,7 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         clusters, or 19 000 rows of a precomputed kernel; several kernels share this time. Beyond,
         precomputed kernels take rpcholesky. Memory does not change this choice, it only refuses.
         Linear and cosine kernels need no approximation. Heat kernels take the graph of all rows
-        where that takes about a minute on two cores at most, as for half a million rows of 64
+        where that takes about a minute on two cores at most, as for 900 000 rows of 64
         columns. Beyond, they take the graph of their anchors, as with ``"landmarks"``; several
         kernels of the same rows have different anchors.
     n_components : "auto", int or float, default="auto"
