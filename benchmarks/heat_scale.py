@@ -20,7 +20,8 @@ from kernelmeans import KernelPowerKMeans
 from kernelmeans.heat import HeatKernel, auto_neighbors
 from kernelmeans.heat.eigenpairs import pair_count
 from kernelmeans.heat.neighbors import NearestRows
-from scale import GB, Peak, alone, written
+from peak import Peak
+from scale import GB, alone, written
 
 K, P, ANCHORS = 10, 16, 1000
 #: Rounds in which the parts of a fit of digits are timed.

@@ -19,7 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from kernelmeans.tables import TableTransformer
-from scale import GB, Peak, alone, status
+from peak import Peak, status
+from scale import GB, alone
 
 N_ROWS, N_WIDE = 1_000_000, 20_000
 

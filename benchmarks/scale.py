@@ -9,7 +9,6 @@ files of rows go (they take up to 8 GB and are deleted).
 import argparse
 import multiprocessing
 import tempfile
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
@@ -30,6 +29,7 @@ from kernelmeans.solver import Annealed, coldest_start, critical_power, solve
 from kernelmeans.solver.methods import AUTO
 from kernelmeans.spaces import FeatureSpace, stream
 from kernelmeans.spaces.features import row_blocks
+from peak import Peak, status
 
 K, P, LANDMARKS = 10, 16, 500
 ROWS = (10_000, 31_623, 100_000, 316_228, 1_000_000)
@@ -67,31 +67,6 @@ METHODS: dict[str, Callable[[float], Any]] = {
     ),
     "MiniBatchKMeans": lambda gamma: MiniBatchKMeans(K, random_state=0),
 }
-
-
-class Peak:
-    """Largest anonymous memory of this process while it is open, as the system (Linux) sees it."""
-
-    def __enter__(self) -> "Peak":
-        self.bytes, self._open = 0, True
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-        return self
-
-    def _watch(self) -> None:
-        while self._open:
-            self.bytes = max(self.bytes, status("RssAnon"))
-            time.sleep(0.005)
-
-    def __exit__(self, *error: object) -> None:
-        self._open = False
-        self._thread.join()
-
-
-def status(field: str) -> int:
-    """Bytes that Linux reports for this process: RssAnon, or VmHWM (the peak of all memory)."""
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return 1024 * int(next(line for line in lines if line.startswith(field)).split()[1])
 
 
 def alone(function: Callable[..., Any], *arguments: Any) -> Any:
