@@ -42,10 +42,12 @@ def pair_count(n_clusters: int) -> int:
 def pairs_bytes(n_rows: int, n_neighbors: int, n_clusters: int) -> int:
     """Bytes for a graph and its eigenpairs."""
     # Value and column of both directions of each edge, in the sum (B + B.T) / 2 and in its terms.
-    graph = 4 * n_rows * n_neighbors * 12
-    # Lanczos' vectors, or the two that are filtered, then the eigenvectors and the features.
-    numbers = n_rows * pair_count(n_clusters)
-    return graph + (4 if numbers > LANCZOS_NUMBERS else 8) * 5 * numbers
+    graph, numbers = 4 * n_rows * n_neighbors * 12, n_rows * pair_count(n_clusters)
+    if numbers > LANCZOS_NUMBERS:
+        # Coarser graphs; vectors that are filtered, with those in addition, and features.
+        return graph * 5 // 4 + 4 * 7 * numbers
+    # Lanczos' vectors, the eigenvectors, and the features.
+    return graph + 8 * 5 * numbers
 
 
 def leading_pairs(S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
