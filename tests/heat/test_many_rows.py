@@ -24,6 +24,7 @@ K = 6
 def many(monkeypatch):
     """Few rows are treated as if they were many."""
     monkeypatch.setattr(neighbors, "ALL_PAIRS", 0)
+    monkeypatch.setattr(neighbors, "FEW_ROWS", 0)
     for module in (basis, eigenpairs):
         monkeypatch.setattr(module, "LANCZOS_NUMBERS", 0)
 
@@ -111,6 +112,7 @@ def test_older_files_compare_all_pairs(table, monkeypatch):
     state = nearest.__getstate__()
     del state["by_cells"]
     monkeypatch.setattr(neighbors, "ALL_PAIRS", 0)
+    monkeypatch.setattr(neighbors, "FEW_ROWS", 0)
     older = neighbors.NearestRows.__new__(neighbors.NearestRows)
     older.__dict__.update(state)
     assert not older.by_cells

@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 from kernelmeans.heat.density import Density
 from kernelmeans.heat.eigenpairs import normalized
-from kernelmeans.heat.multilevel import leading_pairs_of_large
+from kernelmeans.heat.multilevel import _levels, leading_pairs_of_large
 from kernelmeans.heat.neighbors import NearestRows
 
 
@@ -38,6 +38,17 @@ def test_gaps_are_those_of_a_torus():
     np.testing.assert_allclose(vectors.T @ vectors, np.eye(12), atol=1e-5)
     # Rayleigh quotients are never too small.
     assert (1 - values >= true * (1 - 1e-6)).all()
+
+
+def test_equal_edges_are_matched():
+    # All edges of a grid weigh the same.
+    rows, columns = 150, 180
+    chains = [
+        scipy.sparse.diags_array([[1.0] * (n - 1)] * 2, offsets=[-1, 1]) for n in (columns, rows)
+    ]
+    levels, coarsest = _levels(scipy.sparse.kronsum(*chains, format="csr"), 24)
+    assert len(levels) > 2
+    assert coarsest.shape[0] <= 2000
 
 
 def test_pairs_are_those_of_arpack_on_noisy_moons():

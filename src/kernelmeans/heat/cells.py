@@ -20,8 +20,9 @@ ENOUGH = 0.9
 SAMPLED, AT_ONCE = 256, 32
 #: Most cells that are searched for a row, whatever the recall: without clusters it would be all.
 MOST_SEARCHED = 64
-#: Rows that are compared with centroids at once, and candidates that are held at once.
-BLOCK_ROWS, CANDIDATES = 2**12, 2**23
+#: Rows that are compared with centroids at once, candidates that are held at once, and entries of
+#: rows that are read at once.
+BLOCK_ROWS, CANDIDATES, ENTRIES = 2**12, 2**23, 2**25
 
 
 class Cells:
@@ -54,7 +55,7 @@ class Cells:
         drawn = np.random.default_rng(0).permutation(n_rows)[: ROWS_PER_CELL * n_cells]
         sample = rows_at(drawn)
         self._centroids = kmeans_centroids(sample, n_cells, np.ones(len(sample), sample.dtype), 0)
-        parts = np.array_split(np.arange(n_rows), -(-n_rows // CANDIDATES * sample.shape[1]))
+        parts = np.array_split(np.arange(n_rows), -(-n_rows * sample.shape[1] // ENTRIES))
         own = np.concatenate([self._nearest_cells(rows_at(part), 1)[:, 0] for part in parts])
         self._order = np.argsort(own, kind="stable")
         self._rows = rows_at(self._order)
@@ -64,7 +65,7 @@ class Cells:
         self._settled: dict[int, tuple[int, float]] = {}
 
     def recall(self, n_neighbors: int) -> float:
-        """The fraction of the true neighbours that is found, estimated."""
+        """The fraction of the true neighbours that is found; a row is none of its own."""
         return self._searched(n_neighbors)[1]
 
     def neighbors(self, n_neighbors: int) -> tuple[Array, IntArray]:
@@ -79,7 +80,7 @@ class Cells:
         n_searched, _ = self._searched(n_neighbors)
         distances = np.empty((len(X), n_neighbors), X.dtype)
         found = np.empty((len(X), n_neighbors), np.int32)
-        at_once = CANDIDATES // (n_searched * n_neighbors)
+        at_once = max(1, CANDIDATES // (n_searched * n_neighbors))
         for start in range(0, len(X), at_once):
             rows = slice(start, start + at_once)
             distances[rows], found[rows] = self._compared(X[rows], n_searched, n_neighbors)
@@ -125,6 +126,7 @@ class Cells:
 
     def _searched(self, n_neighbors: int) -> tuple[int, float]:
         """How many cells are searched for so many neighbours, and the recall."""
+        n_neighbors = max(n_neighbors, 2)
         if n_neighbors not in self._settled:
             n_cells = len(self._centroids)
             drawn = np.random.default_rng(1).permutation(len(self._rows))[:SAMPLED]
@@ -136,7 +138,9 @@ class Cells:
                 rank[rows] = np.take_along_axis(order[rows], self._cell_of[places], axis=1)
 
             _side_by_side(search, _slices(len(drawn), AT_ONCE))
-            recalls = np.bincount(rank.ravel(), minlength=n_cells).cumsum() / rank.size
+            # Each is its own nearest row, which is always found.
+            others = rank[:, 1:]
+            recalls = np.bincount(others.ravel(), minlength=n_cells).cumsum() / others.size
             count = min(int(np.searchsorted(recalls, ENOUGH)) + 1, MOST_SEARCHED, n_cells)
             self._settled[n_neighbors] = count, float(recalls[count - 1])
         return self._settled[n_neighbors]

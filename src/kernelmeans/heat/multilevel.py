@@ -21,6 +21,8 @@ from kernelmeans.heat.eigenpairs import leading_pairs, normalized
 NODES_PER_VECTOR, FEWEST_NODES = 8, 2000
 #: Fraction of the nodes that a coarser graph has at most.
 COARSER = 0.9
+#: Relative difference of edges that count as equal.
+TIES = 1e-3
 #: Rounds in which nodes choose a neighbour.
 MATCHING_ROUNDS = 2
 #: Vectors in addition to the pairs that are sought: as a fraction, and at least.
@@ -117,7 +119,7 @@ def leading_pairs_of_large(graph: Data, count: int) -> tuple[Array, Array]:
 def _levels(graph: Data, n_vectors: int) -> tuple[list[Level], Data]:
     """Coarser and coarser graphs, and the normalized one in which so many vectors are sought.
 
-    Graphs with hubs have no good coarser graph, and end it early.
+    Stars have no coarser graph, and end it early.
     """
     levels: list[Level] = []
     while graph.shape[0] > max(FEWEST_NODES, NODES_PER_VECTOR * n_vectors):
@@ -134,11 +136,14 @@ def _levels(graph: Data, n_vectors: int) -> tuple[list[Level], Data]:
 def _matched(S: Data) -> IntArray:
     """For each node its group: two nodes that choose each other, and those that join them.
 
-    A node chooses its heaviest edge to a node that is still free, the first of equal ones.
+    A node chooses its heaviest edge to a node that is still free. Equal edges have a random order,
+    the same for both ends: if nodes chose the first one, few would choose each other.
     """
     n = S.shape[0]
     ends = np.repeat(np.arange(n), np.diff(S.indptr)), S.indices
-    weights = np.where(ends[0] == ends[1], 0, S.data)
+    key = np.random.default_rng(0).random(n)
+    random = (key[ends[0]] + key[ends[1]]) % 1
+    weights = np.where(ends[0] == ends[1], 0, S.data * (1 + TIES * random))
     group = np.full(n, -1)
     for _ in range(MATCHING_ROUNDS):
         chosen = _heaviest(S, np.where((group[ends[0]] < 0) & (group[ends[1]] < 0), weights, 0))

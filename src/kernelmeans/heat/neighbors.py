@@ -42,6 +42,8 @@ _SEARCHING = ForkableLock()
 HELD_MIB = 64
 #: Columns up to which trees are faster than cells.
 TREE_COLUMNS = 4
+#: Rows up to which too large a part of the cells would be searched.
+FEW_ROWS = 20_000
 #: Products of all pairs of rows that take some seconds, and those of a pair beside its columns.
 ALL_PAIRS, PRODUCTS = 1e11, 50
 #: Bytes of a digest: two distinct rows have the same one with probability 2^-128.
@@ -164,8 +166,8 @@ class NearestRows:
     array([[1, 0]])
     """
 
-    #: The neighbours found by the widest search so far, and their distances.
-    _near: tuple[IntArray, Array] | None = None
+    #: The neighbours found by the widest search so far, their distances, and `recall`.
+    _near: tuple[IntArray, Array, float] | None = None
     #: Whether rows are sought in cells; never in older model files.
     by_cells: bool = False
 
@@ -180,9 +182,7 @@ class NearestRows:
     @property
     def recall(self) -> float:
         """The fraction of the true neighbours that `near` has found: 1 unless rows are in cells."""
-        if not self.by_cells or self._near is None:
-            return 1.0
-        return self._cells.recall(self._near[0].shape[1] + 1)
+        return 1.0 if self._near is None else self._near[2]
 
     @cached_property
     def _cells(self) -> Cells:
@@ -271,19 +271,20 @@ class NearestRows:
             self._near = remembered(
                 lambda: self._find_near(n_neighbors), lambda: (self._content, n_neighbors)
             )
-        columns, distances = self._near
+        columns, distances, _ = self._near
         return columns[:, :n_neighbors], distances[:, :n_neighbors]
 
     def others(self, n_neighbors: int) -> IntArray:
         """Indices (n_rows, n_neighbors) of the other rows that are nearest to each row."""
         return self.near(n_neighbors)[0]
 
-    def _find_near(self, n_neighbors: int) -> tuple[IntArray, Array]:
-        n = self.rows.shape[0]
+    def _find_near(self, n_neighbors: int) -> tuple[IntArray, Array, float]:
+        n, recall = self.rows.shape[0], 1.0
         held = config_context(working_memory=HELD_MIB)
         with _SEARCHING, single_threaded_blas(), forkable_openmp(), in_this_process(), held:
             if self.by_cells:
                 distances, found = self._cells.neighbors(n_neighbors + 1)
+                recall = self._cells.recall(n_neighbors + 1)
             else:
                 distances, found = self._search.kneighbors(self._sought, n_neighbors + 1)
         _refuse_overflow(distances)
@@ -293,7 +294,7 @@ class NearestRows:
         itself[~itself.any(axis=1), 0] = True
         # Short indices, because they make products with the graph faster.
         columns: IntArray = found[~itself].reshape(n, n_neighbors).astype(np.int32)
-        return columns, distances[~itself].reshape(n, n_neighbors)
+        return columns, distances[~itself].reshape(n, n_neighbors), recall
 
     def graph(self, n_neighbors: int, density: Density = FLAT) -> Data:
         """The graph of `SpectralClustering(affinity="nearest_neighbors")`, or a weighted one.
@@ -333,13 +334,13 @@ class NearestRows:
         )
 
     def _find(self, X: Data, n_neighbors: int) -> tuple[Array, IntArray]:
-        placed = self._placed(X.copy())
         # To find the same of those at equal distance for any number of threads: see `_sought`.
         few = X.shape[0] <= self.rows.shape[0]
         threads = single_threaded_openmp() if few else forkable_openmp()
         overflow = np.errstate(over="ignore", invalid="ignore")
         held = config_context(working_memory=HELD_MIB)
         with _SEARCHING, single_threaded_blas(), threads, in_this_process(), overflow, held:
+            placed = self._placed(X.copy())
             search = self._cells if self.by_cells else self._search
             distances, found = search.kneighbors(placed, n_neighbors)
         _refuse_overflow(distances)
@@ -375,7 +376,11 @@ def are_sought_in_cells(rows: Data, metric: str) -> bool:
     if scipy.sparse.issparse(rows) or not (metric == "euclidean" or metric in DIRECTIONS):
         return False
     n_rows, n_columns = map(int, rows.shape)
-    return n_columns > TREE_COLUMNS and n_rows**2 * (n_columns + PRODUCTS) > ALL_PAIRS
+    return (
+        n_columns > TREE_COLUMNS
+        and n_rows > FEW_ROWS
+        and n_rows**2 * (n_columns + PRODUCTS) > ALL_PAIRS
+    )
 
 
 def _refuse_overflow(distances: Array) -> None:

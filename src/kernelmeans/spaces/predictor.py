@@ -199,8 +199,8 @@ class Predictor(ABC):
         # The blocks depend on nothing but the model, so that equal data get equal labels.
         rows, max_in_flight = portions(self._row_bytes, self.row_budget)
         if self.kernel.rows_at_once > rows:
-            rows = self.kernel.rows_at_once
-            max_in_flight = max(1, self.row_budget // (rows * self._row_bytes))
+            # All threads work on each of them.
+            rows, max_in_flight = self.kernel.rows_at_once, 1
         if not self.device.is_host:
             rows = max(1, min(self.row_budget // 4, LARGEST_BLOCK) // self._row_bytes)
         blocks = slices(n, rows)
