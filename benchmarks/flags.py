@@ -1,7 +1,7 @@
-"""Columns of chance beside clusters, and tables of yes and no. The default kernel, and rivals.
+"""Columns of chance beside clusters: yes and no, or few values. The default kernel, and rivals.
 
 Run ``python benchmarks/flags.py``. Every figure is the mean ARI over draws of the columns. The
-number of clusters is given. All columns have variance 1, but in lines that say 0 and 1.
+number of clusters is given. All columns have variance 1.
 """
 
 import argparse
@@ -52,38 +52,6 @@ COLUMNS: Mapping[str, list[list[float]]] = {
 }
 
 
-def kinds(k: int, n_columns: int, n_rows: int, seed: int) -> Labelled:
-    """Answers of kinds of people who differ in a quarter of the questions; a tenth is mistaken."""
-    rng = np.random.default_rng(seed)
-    typical = np.zeros((k, n_columns))
-    while k > len(np.unique(typical, axis=0)) or np.ptp(typical, axis=0).mean() < 1 / 4:
-        typical = rng.integers(0, 2, (k, n_columns))
-    y = np.arange(n_rows) % k
-    return np.abs(typical[y] - (rng.random((n_rows, n_columns)) < 0.1)), y
-
-
-def categories(k: int, n_columns: int, n_rows: int, seed: int) -> Labelled:
-    """Categories of frequencies that kinds have, each value a column of 0 and 1."""
-    rng, y = np.random.default_rng(seed), np.arange(n_rows) % k
-    columns = []
-    for count in rng.integers(3, 7, n_columns):
-        ends = rng.dirichlet(np.full(count, 0.3), k).cumsum(axis=1)[y]
-        columns.append(np.eye(count)[(rng.random((n_rows, 1)) > ends[:, :-1]).sum(axis=1)])
-    X = np.hstack(columns)
-    return X[:, X.any(axis=0)], y
-
-
-#: Tables of yes and no: kinds, columns and rows.
-TABLES: Mapping[str, Callable[[int], Labelled]] = {
-    "2 kinds, 12 columns": lambda seed: kinds(2, 12, 300, seed),
-    "2 kinds, 9, 1500 rows": lambda seed: kinds(2, 9, 1500, seed),
-    "3 kinds, 10 columns": lambda seed: kinds(3, 10, 600, seed),
-    "5 kinds, 20 columns": lambda seed: kinds(5, 20, 1000, seed),
-    "3 kinds, 5 categories": lambda seed: categories(3, 5, 500, seed),
-    "4 kinds, 7 categories": lambda seed: categories(4, 7, 900, seed),
-}
-
-
 def methods(k: int) -> Mapping[str, Any]:
     return {
         "default": KernelPowerKMeans(k, random_state=0),
@@ -101,17 +69,6 @@ def with_columns(X: np.ndarray, columns: list[list[float]], seed: int) -> np.nda
     return StandardScaler().fit_transform(np.column_stack([X, *drawn]))
 
 
-def report(name: str, columns: str, tables: list[Labelled]) -> None:
-    """Print a line: the mean ARI of each method."""
-    k = len(np.unique(tables[0][1]))
-    scores = [
-        np.mean([adjusted_rand_score(y, method.fit_predict(X)) for X, y in tables])
-        for method in methods(k).values()
-    ]
-    cells = "".join(f"{score:>14.2f}" for score in scores)
-    print(f"{name:<22}{columns:<10}{cells}", flush=True)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--draws", type=int, default=3, help="draws of the columns")
@@ -124,11 +81,12 @@ def main() -> None:
         X, y = load()
         for columns, chances in COLUMNS.items():
             tables = [with_columns(X, chances, seed) for seed in range(draws if chances else 1)]
-            report(name, columns, [(Z, y) for Z in tables])
-    for name, draw in TABLES.items():
-        drawn = [draw(seed) for seed in range(4 * draws)]
-        report(name, "0 and 1", drawn)
-        report(name, "scaled", [(StandardScaler().fit_transform(X), y) for X, y in drawn])
+            scores = [
+                np.mean([adjusted_rand_score(y, method.fit_predict(Z)) for Z in tables])
+                for method in methods(len(np.unique(y))).values()
+            ]
+            cells = "".join(f"{score:>14.2f}" for score in scores)
+            print(f"{name:<22}{columns:<10}{cells}", flush=True)
 
 
 if __name__ == "__main__":

@@ -44,10 +44,10 @@ class Cells:
     >>> from kernelmeans.heat.cells import Cells
     >>> X = np.random.default_rng(0).standard_normal((2000, 3))
     >>> cells = Cells(lambda indices: X[indices], len(X))
-    >>> cells.recall(n_neighbors=5) >= 0.95
+    >>> cells.recall(n_neighbors=5) >= 0.9
     True
-    >>> cells.kneighbors(X[:3], n_neighbors=2)[1][:, 0]
-    array([0, 1, 2])
+    >>> cells.kneighbors(X[:3], n_neighbors=2)[1][:, 0].tolist()
+    [0, 1, 2]
     """
 
     def __init__(self, rows_at: Callable[[IntArray], Array], n_rows: int) -> None:

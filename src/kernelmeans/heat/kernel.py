@@ -32,7 +32,7 @@ from kernelmeans.heat.density import (
     Density,
     intrinsic_dimension,
 )
-from kernelmeans.heat.dither import may_tear, untorn_sample
+from kernelmeans.heat.dither import may_tear, untorn, untorn_sample
 from kernelmeans.heat.eigenpairs import pairs_bytes
 from kernelmeans.heat.metric import WITH_ANCHORS, check_metric, check_rows
 from kernelmeans.heat.neighbors import (
@@ -46,7 +46,6 @@ from kernelmeans.heat.neighbors import (
     without_loops,
 )
 from kernelmeans.heat.pieces import Pieces, find_pieces, join, warn_of_pieces
-from kernelmeans.heat.steps import sought_rows
 from kernelmeans.kernels.formulas import unit_rows
 from kernelmeans.kernels.kernel import Kernel
 
@@ -217,7 +216,7 @@ class DiffusionKernel(Kernel):
             Training rows, or the edges or distances between all of them, checked.
         sample_weight : ndarray of shape (n_samples,), default=None
             Sample weights. Rows of weight 0 are not in the graph; other weights, and repeated rows,
-            change it only by what they say is rare in yes/no columns.
+            do not change it.
         n_clusters : int, default=8
             Number of clusters.
 
@@ -365,7 +364,6 @@ class HeatKernel(DiffusionKernel):
     H_xy / sqrt(H_xx H_yy) of H = exp(-2 t (I - S)). Kernel k-means with it is a weighted graph cut
     without the relaxation of spectral clustering. Columns of few values, such as yes and no, get
     noise before neighbours are sought if they would tear the graph (``kernelmeans.heat.dither``).
-    The step from no to yes is shortened where either is rare (``kernelmeans.heat.steps``).
 
     The weights follow the density of rows, so that edges through sparse places count less. The
     length of an edge is the distance of its ends, or that of an end to its fifth neighbour if this
@@ -487,7 +485,7 @@ class HeatKernel(DiffusionKernel):
             shared[metric] = DistinctRows.of(X, sample_weight, metric)
         nearest, known = distinct = shared[metric]
         n_neighbors = self._settled_neighbors(len(known), n_clusters)
-        sought = sought_rows(nearest, n_neighbors, X, sample_weight)
+        sought, _ = untorn(nearest, n_neighbors)
         # One search finds the neighbours for the graph too.
         density = self._settle_density(
             lambda count: sought.near(max(count, n_neighbors - 1))[1], len(known)
@@ -635,8 +633,8 @@ class HeatKernel(DiffusionKernel):
         if scipy.sparse.issparse(X):
             rows = 3 * (X.data.nbytes + X.indices.nbytes)
         elif len(may_tear(X)):
-            # Both again, with shorter steps in such columns, and with noise on them.
-            rows *= 3
+            # Both again, with noise on such columns.
+            rows *= 2
         if not self.has_anchors:
             # Such metrics are sought without trees: distances held at a time, and their order.
             rows += 3 * min(n * n * 8, HELD_MIB * 2**20)

@@ -3,9 +3,9 @@
 import numpy as np
 
 from kernelmeans._typing import Array, BoolArray, IntArray
+from kernelmeans.heat.dither import untorn
 from kernelmeans.heat.neighbors import DistinctRows, auto_neighbors, digests, find
 from kernelmeans.heat.pieces import DEBRIS, find_pieces
-from kernelmeans.heat.steps import sought_rows
 
 #: Label of a row in a piece that is too small to be a cluster.
 IN_DEBRIS = -1
@@ -35,7 +35,7 @@ def pieces_of(X: Array) -> IntArray:
     rows = DistinctRows.of(X, None, "euclidean")
     n_rows = len(rows.known)
     n_neighbors = min(auto_neighbors(n_rows, 2), n_rows)
-    sought = sought_rows(rows.nearest, n_neighbors, X)
+    sought, _ = untorn(rows.nearest, n_neighbors)
     found = find_pieces(sought.graph(n_neighbors), 1)
     large = found.sizes >= DEBRIS * n_rows / np.arange(1, len(found.sizes) + 1)
     n_large = int(np.argmin([*large, False]))
