@@ -249,23 +249,7 @@ def _graph(kernel: DiffusionKernel, X: Data, request: Request) -> KernelPlan:
         )
     if not isinstance(X, Rows):
         kernel.check_rows(X)
-    k, seconds = request.n_clusters, 0.0
-    reason, may_have_anchors = None, asked == "auto" and kernel.has_coordinates
-    if asked == "landmarks":
-        reason = "approximation='landmarks'"
-    elif may_have_anchors and isinstance(X, DaskRows):
-        reason = "Dask collections have no neighbour graph"
-    elif may_have_anchors:
-        seconds = graph_seconds(kernel, X, k)
-        if X.shape[0] > GRAPH_ROWS and row_width(X) <= TREE_COLUMNS:
-            reason = f"n_samples={X.shape[0]} in few columns: anchors see as much as a graph"
-        elif X.shape[0] > GRAPH_ROWS and seconds > GRAPH_SECONDS:
-            reason = (
-                f"n_samples={X.shape[0]} are too many for a fast graph: it would take about "
-                f"{_on_two_cores(seconds + ANNEALING * k**3)} on two cores, and anchors take "
-                f"{_on_two_cores(anchor_seconds(X, k))}"
-            )
-    if reason is not None:
+    if (reason := _why_anchors(kernel, X, request)) is not None:
         if not kernel.has_anchors:
             raise _no_anchors(kernel, X, reason)
         return KernelPlan(kernel, X, "landmarks", reason, request.n_components)
@@ -274,13 +258,37 @@ def _graph(kernel: DiffusionKernel, X: Data, request: Request) -> KernelPlan:
         remedy = anchors if kernel.has_anchors else "pass X.compute()"
         raise _not_on_dask("the neighbour graph of kernel='heat'", remedy)
     reason = f"kernel={kernel.name!r} is held by the leading eigenvectors of its graph"
-    if (seconds := seconds + ANNEALING * k**3) > NOTICED and may_have_anchors:
-        reason += (
-            f", which takes about {_on_two_cores(seconds)} on two cores; "
-            f"{option('approximation', 'landmarks')} would take "
-            f"{_on_two_cores(anchor_seconds(X, k))}, and see less"
-        )
+    if asked == "auto" and kernel.has_anchors:
+        seconds = graph_seconds(kernel, X, request.n_clusters)
+        if seconds + _annealing(request.n_clusters) > NOTICED:
+            reason += f", which takes {_costs(seconds, X, request.n_clusters)}, and see less"
     return KernelPlan(kernel, X, "explicit", reason)
+
+
+def _why_anchors(kernel: DiffusionKernel, X: Data, request: Request) -> str | None:
+    """Why the graph is that of anchors; None if it is that of all rows."""
+    if request.approximation == "landmarks":
+        return "approximation='landmarks'"
+    if request.approximation is None or not kernel.has_coordinates:
+        return None
+    if isinstance(X, DaskRows):
+        return "Dask collections have no neighbour graph"
+    if X.shape[0] <= GRAPH_ROWS:
+        return None
+    if kernel.has_anchors and row_width(X) <= TREE_COLUMNS:
+        return f"n_samples={X.shape[0]} in few columns: anchors see as much as a graph"
+    seconds = graph_seconds(kernel, X, request.n_clusters)
+    if seconds <= GRAPH_SECONDS:
+        return None
+    costs = _costs(seconds, X, request.n_clusters)
+    return f"n_samples={X.shape[0]} are too many for a fast graph, which would take {costs}"
+
+
+def _costs(seconds: float, X: Data, n_clusters: int) -> str:
+    """How long a fit takes by a graph whose seconds are known, and by anchors."""
+    both = seconds + _annealing(n_clusters), anchor_seconds(X, n_clusters)
+    by_graph, by_anchors = (duration(each / 2) for each in both)
+    return f"about {by_graph} on two cores, while anchors take {by_anchors}"
 
 
 def graph_seconds(kernel: DiffusionKernel, X: Data, n_clusters: int) -> float:
@@ -297,11 +305,12 @@ def anchor_seconds(X: Data, n_clusters: int) -> float:
     """Seconds of one core for a fit by anchors."""
     n, compared = X.shape[0], auto_anchors(X.shape[0], n_clusters)
     search = PRODUCT * compared * (row_width(X) + PRODUCTS)
-    return float(n * (search + PAIR * pair_count(n_clusters)) + ANNEALING * n_clusters**3)
+    return float(n * (search + PAIR * pair_count(n_clusters))) + _annealing(n_clusters)
 
 
-def _on_two_cores(seconds: float) -> str:
-    return duration(seconds / 2)
+def _annealing(n_clusters: int) -> float:
+    """Seconds of one core for annealing and swap moves, whatever the rows."""
+    return ANNEALING * n_clusters**3
 
 
 def _no_anchors(kernel: DiffusionKernel, X: Data, reason: str) -> ValueError:
