@@ -269,3 +269,14 @@ def test_a_report_without_distances_or_texts_is_as_before(embedded):
     plain = ClusterReport(model, X, table=table.drop(columns=["id", "text"]), rows=True).to_dict()
     assert all("words" not in cluster and cluster["profile"] for cluster in plain["clusters"])
     assert plain["profiles"]["remark"] == ""
+
+
+def test_an_identifier_that_names_the_row_is_not_repeated():
+    X = np.random.default_rng(0).normal(size=(90, 4)) + 9 * (np.arange(90) % 3)[:, None]
+    model = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(X)
+    columns = {f"x{j}": X[:, j] for j in range(4)}
+    rows = describe(model, pd.DataFrame({**columns, "id": np.arange(90)}), X=X)
+    others = describe(model, pd.DataFrame({**columns, "id": np.arange(500, 590)}), X=X)
+    row = others.records[0].typical_rows[0]
+    assert f"    {row}: {row + 500}" in str(others)
+    assert f"    {row}: {row}" not in str(rows)

@@ -356,7 +356,9 @@ def _row_lines(record: Cluster) -> Iterator[str]:
     for text in (*words, "; ".join(named)):
         yield from wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
     for row, text in zip(record.typical_rows or (), record.typical_texts, strict=False):
-        yield cut(f"    {shortened(str(row), _LONGEST)}: {text}", _WIDTH)
+        # An identifier may be the name of the row.
+        if text != str(row):
+            yield cut(f"    {shortened(str(row), _LONGEST)}: {text}", _WIDTH)
 
 
 def _frame(records: Sequence[Any], kind: Any, library: str | None) -> Any:

@@ -171,7 +171,7 @@ def _texts(cluster: Found) -> Html | None:
     """Words of a cluster, and the texts of its typical rows."""
     found = {"Words": ", ".join(cluster.get("words", ()))}
     lines = zip(_typical(cluster), cluster.get("typical_texts", ()), strict=False)
-    found |= {f"Row {row}": text for row, text in lines}
+    found |= {f"Row {row}": text for row, text in lines if text != str(row)}
     pairs = [
         element("div", element("dt", named(head)), element("dd", broken(text)))
         for head, text in found.items()
