@@ -33,7 +33,10 @@ _HEADING = {
         ("Search", "n_splits scoring n_jobs"),
         ("Kernel", f"kernels {' '.join(_KERNEL)} views cache_kernel approximation"),
         ("Kernel", "n_components device"),
-        ("Fit", "s0 eta anneal_every init n_init n_swaps max_iter tol random_state compare"),
+        (
+            "Fit",
+            "outliers s0 eta anneal_every init n_init n_swaps max_iter tol random_state compare",
+        ),
         ("Files", "output_dir labels like model summary profiles results plot plot_file page rows"),
         ("Files", "soft force"),
         ("Files", "as_json quiet"),

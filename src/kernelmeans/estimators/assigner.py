@@ -16,6 +16,7 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.estimators.callbacks import refused_later
 from kernelmeans.estimators.checks import refuse_elsewhere
 from kernelmeans.estimators.inputs import Input
+from kernelmeans.heat.outliers import Outliers
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.solver import certainty, memberships
@@ -52,12 +53,18 @@ class Assigner:
         Power of the memberships: the last finite one of the fit, -inf if all steps were hard.
     lowest : float
         Squared distance below which memberships treat all distances alike.
+    outliers : Outliers or None
+        Scores rows, if there are some that belong to no cluster.
+    threshold : float or None
+        The score above which they do not.
     """
 
     input: Input
     predictor: Predictor
     power: float
     lowest: float
+    outliers: Outliers | None = None
+    threshold: float | None = None
 
     @classmethod
     def of(cls, estimator: Any, device: Device = HOST) -> Self:
@@ -66,14 +73,33 @@ class Assigner:
         power = float(powers[-1]) if len(powers) else -np.inf
         predictor = estimator._predictor.on(device)
         lowest = max(estimator._floor, float(np.finfo(predictor.norms.dtype).tiny))
-        return cls(estimator._input, predictor, power, lowest)
+        found = estimator._outliers, estimator.outlier_threshold_
+        return cls(estimator._input, predictor, power, lowest, *found)
 
     def labels(self, X: Data, diagonal: Any = None) -> Any:
-        """The nearest centroid of each row."""
+        """The nearest centroid of each row, or -1."""
         if isinstance(X, Rows):
             return self._by_blocks(Assigner.labels, X, np.empty(0, np.int32))
+        return self._without_outliers(X, self._nearest(X, diagonal))
+
+    def outlier_scores(self, X: Data) -> Any:
+        """How strange each row is in its cluster."""
+        if isinstance(X, Rows):
+            return self._by_blocks(Assigner.outlier_scores, X, np.empty(0))
+        assert self.outliers is not None
+        return self.outliers.scores(X, self._nearest(X))
+
+    def _nearest(self, X: Data, diagonal: Any = None) -> IntArray:
         needed = self.input.diagonal_for_labels(self.predictor.kernel, X, diagonal)
-        return self.predictor.compare(X, needed).labels
+        labels: IntArray = self.predictor.compare(X, needed).labels
+        return labels
+
+    def _without_outliers(self, X: Data, labels: IntArray) -> IntArray:
+        """The labels, but -1 for rows that belong to no cluster."""
+        if self.outliers is None or self.threshold is None:
+            return labels
+        strange = self.outliers.scores(X, labels) > self.threshold
+        return np.where(strange, labels.dtype.type(-1), labels)
 
     def distances(self, X: Data, diagonal: Any = None) -> Any:
         """Distances of rows to all centroids."""
@@ -85,11 +111,13 @@ class Assigner:
         return np.sqrt(cast(Array, compared.distances)).T
 
     def assigned(self, X: Data, diagonal: Any = None) -> Any:
-        """The nearest centroid of each row, squared distances to it and the next, and certainty."""
+        """What `labels` returns, squared distances to the nearest and the next, and certainty."""
         if isinstance(X, Rows):
             return self._by_blocks(Assigner.assigned, X, self.nothing)
         squared = self.input.diagonal(self.predictor.kernel, X, self.predictor.device, diagonal)
-        return self._as_assigned(self.predictor.compare(X, squared, summary=self._summary))
+        found = self._as_assigned(self.predictor.compare(X, squared, summary=self._summary))
+        found["label"] = self._without_outliers(X, found["label"])
+        return found
 
     def assigned_training(
         self, X: Data, embedded: Callable[[slice], Any] | None, soft: bool

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
@@ -37,6 +37,8 @@ from kernelmeans.estimators.numbers import completed_numbers, renumbered
 from kernelmeans.estimators.plan import Request, make_plan
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.heat import HeatKernel
+from kernelmeans.heat.neighbors import DistinctRows
+from kernelmeans.heat.outliers import Outliers, threshold_of
 from kernelmeans.heat.separation import warn_if_hardly
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows, computed
@@ -62,7 +64,7 @@ LOADED_FRACTION = 0.25
 #: Seeds are below this.
 SEEDS = np.iinfo(np.int32).max
 #: Attributes that are in the library and on the device of X.
-_OF_ROWS = ("labels_", "distances_", "certainty_", "memberships_")
+_OF_ROWS = ("labels_", "distances_", "certainty_", "memberships_", "outlier_score_")
 
 
 class KernelClusterer(
@@ -100,6 +102,11 @@ class KernelClusterer(
     _predictor: Predictor
     #: Smallest squared distance that is more than rounding. Models of older files have none.
     _floor: float = 0.0
+    #: Nothing is known of these unless a fit looks for outliers.
+    outliers: Literal["auto"] | float | None = None
+    outlier_score_: Array | None = None
+    outlier_threshold_: float | None = None
+    _outliers: Outliers | None = None
 
     def _make_input(self) -> Input:
         """The input that the parameters describe."""
@@ -157,6 +164,7 @@ class KernelClusterer(
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(SEEDS))
         given, data = X, self._make_input()
+        data.check_outliers(self.outliers)
         X, device = self._training_rows(X, data)
         budget = device.budget(self.memory_budget)
         weight = check_weights(received(sample_weight, "sample_weight"), X, self.n_clusters)
@@ -184,6 +192,7 @@ class KernelClusterer(
         embedded = space.embedded
         del space
         self._input, self.result_, self.kernel_ = data, result, self._predictor.kernel
+        self._outliers = self.outlier_threshold_ = self.outlier_score_ = None
         data.remember(self.kernel_, X)
         self.__dict__.update(data.attributes(holder, result))
         self.objective_history_ = result.objective_history[result.best]
@@ -192,6 +201,8 @@ class KernelClusterer(
         found = self._set_labels(X, given, weight, embedded, device, budget)
         labels: IntArray = found["label"]
         self.separation_ = data.separation(self.kernel_, X, labels, weight, self.n_clusters)
+        if self.outliers is not None:
+            self._leave_out(X, given, labels, weight)
         if isinstance(self.init, str):
             # Else the numbers are those of the start that the user gives.
             self._renumber(result.number_by_weight(weight, self.n_clusters))
@@ -350,6 +361,8 @@ class KernelClusterer(
             self.memberships_ = take(self.memberships_, np.argsort(numbers), axis=1)
         if self.separation_ is not None:
             self.separation_ = self.separation_[np.argsort(numbers)]
+        if self._outliers is not None:
+            self._outliers = self._outliers.renumbered(numbers)
 
     def _training_rows(self, X: Any, data: Input) -> tuple[Data, Device]:
         """The rows of the fit, checked and on the host, and the device to compute on."""
@@ -453,15 +466,28 @@ class KernelClusterer(
         self.inertia_ = total_cost(found["nearest"], weight)
         # The solver may have rounded otherwise.
         self.result_.labels[self.result_.best] = found["label"]
-
-        def as_given(values: Array) -> Any:
-            values = np.ascontiguousarray(values)
-            return X.like(values) if isinstance(X, DaskRows) else to_library_of(values, given)
-
-        self.labels_ = as_given(found["label"])
-        self.distances_ = as_given(assigner.nearest(found))
-        self.certainty_ = as_given(found["certainty"])
+        self.labels_ = _as_given(found["label"], X, given)
+        self.distances_ = _as_given(assigner.nearest(found), X, given)
+        self.certainty_ = _as_given(found["certainty"], X, given)
         return found
+
+    def _leave_out(self, X: Data, given: Any, labels: IntArray, weight: Array) -> None:
+        """Score the training rows, and take those that are too strange out of their clusters."""
+        assert self.outliers is not None
+        compared = self._input.compared_rows(self.kernel_, X, weight)
+        self._outliers = self._outliers_among(compared)
+        if isinstance(X, Rows):
+            scores = Assigner.of(self).outlier_scores(X)
+            scores = computed(scores) if isinstance(X, DaskRows) else scores
+        else:
+            scores = self._outliers.scores(X, labels)
+        self.outlier_threshold_ = threshold_of(scores, weight, self.outliers)
+        left = np.where(scores > self.outlier_threshold_, labels.dtype.type(-1), labels)
+        self.labels_, self.outlier_score_ = _as_given(left, X, given), _as_given(scores, X, given)
+
+    def _outliers_among(self, rows: DistinctRows) -> Outliers:
+        labels = Assigner.of(self).labels(rows.nearest.rows)
+        return Outliers.of(rows, labels, self._n_centroids)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_predictor")
@@ -490,6 +516,12 @@ class KernelClusterer(
         for name, value in data.tags.items():
             setattr(tags.input_tags, name, value)
         return tags
+
+
+def _as_given(values: Array, X: Data, given: Any) -> Any:
+    """Values of the rows of X, in the library and on the device of what the user gave."""
+    values = np.ascontiguousarray(values)
+    return X.like(values) if isinstance(X, DaskRows) else to_library_of(values, given)
 
 
 def total_cost(nearest: Array, weight: Array) -> float:

@@ -99,6 +99,9 @@ OF_KERNEL: dict[str, Any] = {
     "density": [StrOptions({"auto"}), Interval(Real, 0, 100, closed="both")],
 }
 KERNEL: dict[str, Any] = {**OF_KERNEL, "cache_kernel": ["boolean"], **APPROXIMATION}
+OUTLIERS: dict[str, Any] = {
+    "outliers": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right"), None]
+}
 ANNEALING: dict[str, Any] = {
     "s0": [StrOptions({"auto"}), Interval(Real, None, 0, closed="neither")],
     "eta": [StrOptions({"auto"}), Interval(Real, 1, None, closed="left")],

@@ -26,12 +26,14 @@ from kernelmeans.estimators.kernels import resolve_kernel
 from kernelmeans.heat import GraphKernel
 from kernelmeans.heat.neighbors import AMPLE, DistinctRows, nearest_stored, without_loops
 from kernelmeans.heat.separation import (
+    SOUGHT_ROWS,
     cluster_shares,
     conductances,
     edges_between,
     neighbors_between,
 )
 from kernelmeans.kernels import Kernel
+from kernelmeans.lowrank import subsample
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.solver import Result, warn_unless_positive
@@ -147,6 +149,23 @@ class Input:
         """The conductances of clusters of training rows, in the graph of their neighbours."""
         distinct = distinct_rows(kernel, X)
         return conductances(neighbors_between(X, labels, sample_weight, n_clusters, distinct))
+
+    def check_outliers(self, outliers: Any) -> None:
+        """Refuse to look for outliers where there are no rows to compare."""
+        if self.pairwise and outliers is not None:
+            raise ValueError(
+                f"{option('outliers', outliers)} needs distances between rows and their "
+                f"neighbours, which a kernel matrix or a graph does not tell: leave "
+                f"{option('outliers', None)}, or pass the rows themselves."
+            )
+
+    def compared_rows(self, kernel: Any, X: Data, sample_weight: Array) -> DistinctRows:
+        """Training rows that tell how strange others are: all distinct ones, or a sample."""
+        if (distinct := distinct_rows(kernel, X)) is not None:
+            return distinct
+        size = min(SOUGHT_ROWS, int(np.count_nonzero(sample_weight)))
+        rows, _ = subsample((sample_weight > 0).astype(np.float64), size)
+        return DistinctRows.of(X[rows], None, kernel.parameters.get("metric", "euclidean"))
 
     def check_new(self, kernel: Any, X: Data) -> None:
         """Refuse new rows in memory that the kernel says nothing about."""

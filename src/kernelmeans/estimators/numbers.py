@@ -45,7 +45,8 @@ def completed_numbers(numbers: Any, n_clusters: int) -> IntArray:
 
 
 def renumbered(labels: Any, numbers: IntArray) -> Any:
-    """Labels under new numbers, in the library of the labels."""
+    """Labels under new numbers, in the library of the labels; -1 stays."""
+    numbers = np.append(numbers, numbers.dtype.type(-1))
     if hasattr(labels, "map_blocks"):
         return labels.map_blocks(numbers.__getitem__, dtype=numbers.dtype)
     return to_device_of(numbers, labels)[labels]

@@ -1,10 +1,13 @@
 """The estimators of one kernel: annealed, plain, and linear."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
+from kernelmeans._devices import to_library_of
+from kernelmeans._dialect import option
 from kernelmeans._typing import (
     ApproximationName,
     Array,
@@ -16,7 +19,15 @@ from kernelmeans._typing import (
     WidthName,
 )
 from kernelmeans.estimators.base import KernelClusterer
-from kernelmeans.estimators.checks import ANNEALING, COMMON, DEVICE, KERNEL, OF_KERNEL
+from kernelmeans.estimators.callbacks import refused_later
+from kernelmeans.estimators.checks import (
+    ANNEALING,
+    COMMON,
+    DEVICE,
+    KERNEL,
+    OF_KERNEL,
+    OUTLIERS,
+)
 from kernelmeans.estimators.inputs import Graph, Input, KernelMatrix
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Method, hard
@@ -40,6 +51,52 @@ class OneKernelClusterer(KernelClusterer):
         if kernel == "graph" or (kernel == "heat" and self.metric == "precomputed"):
             return Graph(parameters)
         return Input(parameters)
+
+    @refused_later
+    def outlier_score(self, X: Any) -> Array:
+        """How strange rows are in their clusters: above 1 are outliers, larger is stranger.
+
+        Where d is the intrinsic dimension of the rows, density goes as r^-d. Here r is the reach
+        of a row, the least length of edges between neighbours that connect it with a tenth of its
+        cluster. The score is the logarithm of the density of the cluster over that of the row,
+        divided by the largest usual one (`kernelmeans.heat.outliers.Outliers`).
+
+        Parameters
+        ----------
+        X : {array-like, CSR matrix, Rows, dask array} of shape (n_rows, n_features)
+            Training rows or new ones.
+
+        Returns
+        -------
+        scores : array of shape (n_rows,)
+            The scores, in the library and on the device of X.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        ValueError
+            If X has the wrong number of features, or is NaN or infinite, or if the model knows no
+            neighbours: without ``outliers`` only the heat kernel of a graph of all rows does.
+
+        Examples
+        --------
+        >>> from kernelmeans import KernelPowerKMeans
+        >>> from sklearn.datasets import load_iris
+        >>> X = load_iris().data
+        >>> model = KernelPowerKMeans(3, random_state=0).fit(X)
+        >>> (model.outlier_score([X[0], 3 * X[0]]) > 1).tolist()
+        [False, True]
+        """
+        assigner, rows, _ = self._asked(X, None)
+        if assigner.outliers is None:
+            if (distinct := self.kernel_.distinct_rows) is None:
+                raise ValueError(
+                    "outlier_score: the model knows no neighbours of its training rows; set "
+                    f"{option('outliers', 'auto')} and fit again."
+                )
+            assigner = replace(assigner, outliers=self._outliers_among(distinct))
+        return cast(Array, to_library_of(assigner.outlier_scores(rows), X))
 
     @property
     def gamma_(self) -> float | None:
@@ -159,6 +216,13 @@ class KernelPowerKMeans(OneKernelClusterer):
         100, by which edges through sparse places weigh less, in a graph of rows and anchors too.
         With 0 all edges count alike. ``"auto"`` is half the intrinsic dimension of the rows, plus
         2, and at most 16 (`kernelmeans.heat.HeatKernel`).
+    outliers : "auto", float or None, default=None
+        Which rows belong to no cluster: they get the label -1, in training and in `predict`. None
+        is none, so that every row has a cluster. ``"auto"`` are the rows whose outlier score is
+        above 1: sparse for their cluster, or beyond a gap. A number is the fraction of the training
+        rows, at most 0.5, by sample weight: those of the largest scores. Either way all rows take
+        part in the fit; the default kernel hardly sees those in sparse places. Not for kernel
+        matrices, graphs and distances.
     s0 : "auto" or float, default="auto"
         First power, negative. ``"auto"`` is just below the critical power, above which all
         centroids collapse onto the mean. It is closer to 0 for well-separated clusters, and never
@@ -238,7 +302,7 @@ class KernelPowerKMeans(OneKernelClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
-        largest first, unless ``init`` gives the starts.
+        largest first, unless ``init`` gives the starts. -1 for a row of no cluster (``outliers``).
     distances_ : ndarray of shape (n_samples, 2)
         Distances (not squared) of each training row to its own centroid and to the second nearest
         one; a single column for one cluster.
@@ -305,6 +369,11 @@ class KernelPowerKMeans(OneKernelClusterer):
         nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
         is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
         rows, and Euclidean distances. So do rows that are not in memory. None for kernel matrices.
+    outlier_score_ : ndarray of shape (n_samples,) or None
+        How strange each training row is in its cluster, equal to ``outlier_score(X)``; None without
+        ``outliers``.
+    outlier_threshold_ : float or None
+        The outlier score above which rows belong to no cluster; None without ``outliers``.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -345,7 +414,13 @@ class KernelPowerKMeans(OneKernelClusterer):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON, **KERNEL, **DEVICE, **ANNEALING}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **COMMON,
+        **KERNEL,
+        **DEVICE,
+        **ANNEALING,
+        **OUTLIERS,
+    }
 
     def __init__(
         self,
@@ -360,6 +435,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         t: Literal["auto", "states"] | float = "auto",
         metric: MetricName = "euclidean",
         density: Auto | float = "auto",
+        outliers: Auto | float | None = None,
         s0: Auto | float = "auto",
         eta: Auto | float = "auto",
         anneal_every: int = 1,
@@ -386,6 +462,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         self.t = t
         self.metric = metric
         self.density = density
+        self.outliers = outliers
         self.s0 = s0
         self.eta = eta
         self.anneal_every = anneal_every

@@ -1,0 +1,267 @@
+"""How strange rows are in their clusters, by the distances to their neighbours."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Self
+
+import numpy as np
+import scipy.sparse
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from scipy.stats import chi2
+
+from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.heat.density import DIMENSION_NEIGHBORS, core_distances, intrinsic_dimension
+from kernelmeans.heat.neighbors import Digests, DistinctRows, NearestRows, find
+
+#: Fraction of a cluster that a row has to be connected with. A smaller group is strange as a whole.
+GROUP = 0.1
+#: Quantile of the sparsities of a cluster that is their origin: half of its rows may be noise.
+ORIGIN = 0.25
+#: Width by which logarithms of densities are smoothed: they are known to 1 / sqrt(5), from five
+#: neighbours each.
+WIDTH = 0.35
+#: Least sparsity that is strange: a third of the density of the cluster is usual in any.
+LEAST = 1.0
+#: Largest fraction of a cluster that is strange: of more, it is the cluster.
+MOST = 0.5
+#: Standard deviations by which more rows beyond a valley of sparsities are no chance.
+SURE = 2.5
+#: Largest usual sparsity where there is no valley, in units of the upper quartile. In a Gaussian
+#: cluster in the plane 0.9 % of the rows are beyond.
+TAIL = 4.0
+#: Fraction of the rows of a Gaussian cluster that are beyond the largest usual sparsity at most.
+RARE = 1e-3
+
+
+@dataclass(frozen=True, eq=False)
+class Outliers:
+    """How strange rows are: 1 or less is usual in their cluster.
+
+    The *reach* of a row is the least length of edges that connect it with a tenth of the rows of
+    its cluster. Edges join neighbours, and are as long as in `kernelmeans.heat.density.Density`.
+    Where d is the intrinsic dimension, density goes as reach^-d. The *sparsity* of a row is the
+    logarithm of the density of its cluster over its own, and the score is the sparsity over the
+    largest usual one (`largest_usual`).
+
+    Attributes
+    ----------
+    nearest : NearestRows
+        Rows of the fit that others are compared with: all distinct ones, or a sample.
+    known : ndarray of shape (n_rows,)
+        Their digests, in ascending order.
+    labels : ndarray of int of shape (n_rows,)
+        Their clusters.
+    reach : ndarray of shape (n_rows,)
+        The logarithms of their reach.
+    origin, usual : ndarray of shape (n_clusters,)
+        For each cluster, the logarithm of its usual reach, and the largest usual sparsity.
+    dimension : float
+        The intrinsic dimension of the rows.
+    """
+
+    nearest: NearestRows
+    known: Digests
+    labels: IntArray
+    reach: Array
+    origin: Array
+    usual: Array
+    dimension: float
+
+    @classmethod
+    def of(cls, rows: DistinctRows, labels: IntArray, n_clusters: int) -> Self:
+        """Compare rows of the fit with each other.
+
+        Parameters
+        ----------
+        rows : DistinctRows
+            The rows.
+        labels : ndarray of int of shape (n_rows,)
+            The cluster of each.
+        n_clusters : int
+            Number of clusters.
+
+        Returns
+        -------
+        Outliers
+            Scores these rows, and others.
+        """
+        nearest, known = rows
+        columns, distances = nearest.near(min(DIMENSION_NEIGHBORS, len(known) - 1))
+        dimension = intrinsic_dimension(distances) or 1.0
+        reach = _reach(columns, distances, labels)
+        origin, sparsity = np.zeros(n_clusters), np.zeros(len(reach))
+        for cluster in np.unique(labels):
+            own = labels == cluster
+            origin[cluster] = np.quantile(reach[own], ORIGIN)
+            sparsity[own] = dimension * (reach[own] - origin[cluster])
+        usual = np.full(n_clusters, largest_usual(sparsity, dimension))
+        for cluster in np.unique(labels):
+            usual[cluster] = valley(sparsity[labels == cluster]) or usual[cluster]
+        return cls(nearest, known, labels, reach, origin, usual, dimension)
+
+    def scores(self, X: Data, labels: IntArray) -> Array:
+        """The scores of rows.
+
+        Parameters
+        ----------
+        X : {ndarray, CSR matrix} of shape (n_rows, n_features)
+            Training rows or others.
+        labels : ndarray of int of shape (n_rows,)
+            The nearest cluster of each.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The scores; above 1 are strange rows.
+        """
+        rows = self.nearest.read(X, self.nearest.rows.dtype)
+        places = find(self.known, self.nearest.digests(rows))
+        reach, new = self.reach[places], np.flatnonzero(places < 0)
+        if len(new):
+            reach[new] = self._reach_of_new(rows[new], labels[new])
+        return np.asarray(self.dimension * (reach - self.origin[labels]) / self.usual[labels])
+
+    def _reach_of_new(self, rows: Data, labels: IntArray) -> Array:
+        """By the neighbours in the same cluster, or by all if there are none."""
+        distances, near = self.nearest.of(rows, min(DIMENSION_NEIGHBORS, len(self.known)))
+        lengths = _logs(np.maximum(distances, core_distances(distances)[:, None]))
+        own = self.labels[near] == labels[:, None]
+        own[~own.any(axis=1)] = True
+        reach: Array = np.min(
+            np.maximum(lengths, self.reach[near]), axis=1, where=own, initial=np.inf
+        )
+        return reach
+
+    def renumbered(self, numbers: IntArray) -> Self:
+        """The same with new numbers of the clusters."""
+        order = np.argsort(numbers)
+        origin, usual = self.origin[order], self.usual[order]
+        return replace(self, labels=numbers[self.labels], origin=origin, usual=usual)
+
+
+def _reach(columns: IntArray, distances: Array, labels: IntArray) -> Array:
+    """The logarithm of the least length of edges that connect a row with a part of its cluster."""
+    core, n = core_distances(distances), len(labels)
+    lengths = np.maximum(np.maximum(distances, core[columns]), core[:, None])
+    lengths = np.maximum(lengths, np.finfo(np.float64).tiny)  # for scipy 0 is no edge
+    row, place = np.nonzero(labels[columns] == labels[:, None])
+    ends = row, columns[row, place]
+    graph = scipy.sparse.csr_array((lengths[row, place], ends), (n, n))
+    _, piece = connected_components(graph, directed=False)
+    # A cluster may be in pieces, all of them small.
+    largest = np.zeros(labels.max() + 1)
+    np.maximum.at(largest, labels, np.bincount(piece)[piece])
+    enough = np.minimum(GROUP * np.bincount(labels), largest)[labels]
+    tree = minimum_spanning_tree(graph).tocoo()
+    order = np.argsort(tree.data, kind="stable")
+    edges = tree.row[order].tolist(), tree.col[order].tolist(), tree.data[order].tolist()
+    joined = np.where(enough <= 1, 0, lengths.max(initial=0))
+    for rows, length in _joins(edges, enough.tolist()):
+        joined[rows] = length
+    return _logs(np.maximum(joined, core))
+
+
+def _joins(
+    edges: tuple[list[int], list[int], list[float]], enough: list[float]
+) -> Iterator[tuple[list[int], float]]:
+    """Join groups of rows along the edges of a forest, in their order.
+
+    Yields
+    ------
+    list of int, float
+        Rows whose group now is large enough, and the length of the last edge.
+    """
+    group, waiting = list(range(len(enough))), [[row] for row in range(len(enough))]
+    size = [1] * len(enough)
+
+    def root(row: int) -> int:
+        while group[row] != row:
+            group[row] = row = group[group[row]]
+        return row
+
+    for one, other, length in zip(*edges, strict=True):
+        large, small = sorted((root(one), root(other)), key=size.__getitem__, reverse=True)
+        group[small] = large
+        size[large] += size[small]
+        waiting[large] += waiting[small]
+        waiting[small] = []
+        if size[large] >= enough[large]:
+            yield waiting[large], length
+            waiting[large] = []
+
+
+def valley(sparsity: Array) -> float | None:
+    """Where sparse rows are fewest, if there are more beyond that cannot be chance.
+
+    Parameters
+    ----------
+    sparsity : ndarray of shape (n_rows,)
+        Logarithms of the density of a cluster over those of rows.
+
+    Returns
+    -------
+    float or None
+        The last such sparsity above `LEAST`; None if there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat.outliers import valley
+    >>> usual, noise = np.linspace(0, 1.5, 400), np.linspace(3, 3.5, 30)
+    >>> round(valley(np.r_[usual, noise]), 1), valley(usual)
+    (2.7, None)
+    """
+    step = WIDTH / 4
+    edges = np.arange(LEAST - 4 * WIDTH, sparsity.max(initial=LEAST) + 4 * WIDTH, step)
+    counts, _ = np.histogram(sparsity, edges)
+    shape = np.exp(-np.square(np.arange(-12, 13) / 4) / 2)
+    counts = np.convolve(counts, shape, "same")[edges[:-1] >= LEAST]
+    beyond = np.maximum.accumulate(counts[::-1])[::-1]
+    fewest = counts <= np.minimum.accumulate(counts)
+    places = np.flatnonzero(fewest & (beyond - counts > SURE * np.sqrt(beyond + counts)))
+    found = LEAST + step * places[-1:]
+    return float(found[0]) if len(found) and (sparsity > found).mean() <= MOST else None
+
+
+def largest_usual(sparsity: Array, dimension: float) -> float:
+    """The largest usual sparsity of the rows of all clusters."""
+    tail = TAIL * float(np.quantile(sparsity, 1 - ORIGIN))
+    rare, origin = chi2.isf(RARE, dimension), chi2.ppf(ORIGIN, dimension)
+    return valley(sparsity) or max(LEAST, min(tail, (rare - origin) / 2))
+
+
+def threshold_of(scores: Array, weight: Array, outliers: float | str) -> float:
+    """The score above which rows belong to no cluster.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,)
+        Those of the training rows.
+    weight : ndarray of shape (n_samples,)
+        Their sample weights.
+    outliers : "auto" or float
+        ``"auto"``, or the largest fraction of the weight that belongs to none.
+
+    Returns
+    -------
+    float
+        1 for ``"auto"``; else the largest score that remains.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat.outliers import threshold_of
+    >>> threshold_of(np.array([0.1, 3.0, 0.2, 0.5]), np.ones(4), 0.25)
+    0.5
+    """
+    if isinstance(outliers, str):
+        return 1.0
+    order = np.argsort(-scores, kind="stable")
+    beyond = np.cumsum(weight[order], dtype=np.float64)
+    # A fraction of a sum is a little less than that of its parts.
+    left_out = np.searchsorted(beyond, outliers * beyond[-1] * (1 + 1e-9), side="right")
+    return float(scores[order[left_out]])
+
+
+def _logs(lengths: Array) -> Array:
+    return np.log(np.maximum(lengths, np.finfo(np.float64).tiny))
