@@ -47,6 +47,11 @@ def count_clusters(model: Any) -> int | None:
     return int(count) if isinstance(count, Integral) else None
 
 
+def cluster_sizes(labels: Any, n_clusters: int) -> IntArray:
+    """Rows in each cluster; those of no cluster, with the label -1, are in none."""
+    return np.bincount(labels[labels >= 0], minlength=n_clusters)
+
+
 def parts(estimator: Any) -> tuple[list[Any], Any]:
     """The transformers of a fitted estimator, and the clusterer after them.
 

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.slow
 ESTIMATORS = [
     KernelPowerKMeans(n_clusters=3),
     KernelPowerKMeans(n_clusters=3, kernel="rbf"),
+    KernelPowerKMeans(n_clusters=3, outliers=0.1),
     KernelPowerKMeans(n_clusters=3, kernel="precomputed"),
     KernelKMeans(n_clusters=3),
     KernelKMeans(n_clusters=3, kernel="precomputed"),

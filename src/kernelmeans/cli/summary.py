@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import kernelmeans
+from kernelmeans._fitted import cluster_sizes
 from kernelmeans._numbers import percent
 from kernelmeans._text import aligned, counted, shortened
 from kernelmeans.heat.separation import in_words
@@ -83,7 +84,8 @@ def summarized(source: Path, labels: Any, n_clusters: int, more: dict[str, Any])
         "rows": len(labels),
         **more,
         "clusters": int(n_clusters),
-        "sizes": np.bincount(labels, minlength=n_clusters).tolist(),
+        "sizes": cluster_sizes(labels, n_clusters).tolist(),
+        **({"outliers": outliers} if (outliers := int(np.sum(labels < 0))) else {}),
     }
 
 
@@ -107,6 +109,9 @@ def as_text(summary: dict[str, Any], description: Description | None = None) -> 
         "rows": f"{summary['rows']}{features} in {counted(summary['clusters'], 'cluster')}",
         "cluster sizes": " ".join(map(str, summary["sizes"])),
     }
+    if outliers := summary.get("outliers"):
+        fraction = percent(outliers / summary["rows"], 1)
+        lines["outliers"] = f"{outliers} ({fraction}), in no cluster: label -1"
     if "far" in summary:
         fraction = percent(summary["far"] / summary["rows"], 1)
         more = f" ({fraction}), farther away than 99 % of the rows of the fit"

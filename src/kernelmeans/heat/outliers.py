@@ -141,7 +141,8 @@ class Outliers:
 
 def _reach(columns: IntArray, distances: Array, labels: IntArray) -> Array:
     """The logarithm of the least length of edges that connect a row with a part of its cluster."""
-    core, n = core_distances(distances), len(labels)
+    # A single row has no neighbours.
+    core, n = np.nan_to_num(core_distances(distances), posinf=0.0), len(labels)
     lengths = np.maximum(np.maximum(distances, core[columns]), core[:, None])
     lengths = np.maximum(lengths, np.finfo(np.float64).tiny)  # for scipy 0 is no edge
     row, place = np.nonzero(labels[columns] == labels[:, None])

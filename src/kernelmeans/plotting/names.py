@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
 from matplotlib.patheffects import withStroke
 
+from kernelmeans._fitted import cluster_sizes
 from kernelmeans._text import shortened
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.plotting.palette import look
@@ -79,7 +80,7 @@ def write_names(ax: Axes, found: MapPoints, names: Sequence[str], letter: float 
     per_point = figure.dpi / 72
     frame = ax.get_window_extent().padded(-_GAP * per_point)
     taken = np.empty((0, 4))
-    drawn = np.bincount(found.labels, minlength=len(names))
+    drawn = cluster_sizes(found.labels, len(names))
     # Small clusters have fewer places.
     for cluster in np.argsort(drawn, kind="stable").tolist():
         if not (names[cluster] and drawn[cluster]):

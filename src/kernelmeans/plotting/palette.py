@@ -7,6 +7,8 @@ COLORS = (
     *("#2D2DA5", "#2D3C2D", "#D2B4A5", "#1E695A", "#690F4B", "#B4C378", "#695A78"),
     *("#A5C3C3", "#697878", "#B4004B", "#780F00", "#96784B", "#874B00"),
 )
+#: Rows of no cluster.
+GREY = "#9A9A9A"
 #: Every seventh colour has the same mark; in grey these colours differ by 15 units of lightness.
 MARKERS = ("o", "^", "s", "D", "v", "P", "X")
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from kernelmeans._fitted import (
+    cluster_sizes,
     count_clusters,
     count_rows,
     on_host,
@@ -30,11 +31,13 @@ class MapPoints(NamedTuple):
     axis_names : tuple of two str
         Names of the axes.
     labels : ndarray of int of shape (m,)
-        Clusters of the drawn rows.
+        Clusters of the drawn rows; -1 for those of none.
     sizes : ndarray of int of shape (n_clusters,)
         Rows in each cluster: of all rows if these are the rows of the fit, else of the drawn ones.
     n_rows : int
         Number of all rows.
+    n_outliers : int
+        Rows in no cluster, counted as ``sizes``.
     """
 
     rows: IntArray
@@ -43,6 +46,7 @@ class MapPoints(NamedTuple):
     labels: IntArray
     sizes: IntArray
     n_rows: int
+    n_outliers: int = 0
 
 
 def map_points(
@@ -117,7 +121,8 @@ def map_points(
         points, names = places(transformers, model, shown, rows, n_rows, labels)
     else:
         points, names = _given(coordinates, rows, n_rows)
-    return MapPoints(rows, points, names, labels, _sizes(model, labels, rows, n_rows), n_rows)
+    sizes, n_outliers = _sizes(model, labels, rows, n_rows)
+    return MapPoints(rows, points, names, labels, sizes, n_rows, n_outliers)
 
 
 def _given(coordinates: Any, rows: IntArray, n_rows: int) -> tuple[Array, tuple[str, str]]:
@@ -137,11 +142,12 @@ def _given(coordinates: Any, rows: IntArray, n_rows: int) -> tuple[Array, tuple[
     return points, (str(first), str(second))
 
 
-def _sizes(model: Any, labels: IntArray, rows: IntArray, n_rows: int) -> IntArray:
-    """Sizes of the clusters among all rows, if these have the labels of the fit."""
+def _sizes(model: Any, labels: IntArray, rows: IntArray, n_rows: int) -> tuple[IntArray, int]:
+    """Rows in each cluster and in none: of all rows, if these have the labels of the fit."""
     known = getattr(model, "labels_", ())
     if len(known) == n_rows:
         known = on_host(known)
         if np.array_equal(known[rows], labels):
             labels = known
-    return np.bincount(labels, minlength=count_clusters(model) or 0)
+    sizes = cluster_sizes(labels, count_clusters(model) or 0)
+    return sizes, int(len(labels) - sizes.sum())

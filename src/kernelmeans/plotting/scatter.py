@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from kernelmeans._text import counted, shortened
 from kernelmeans._typing import Array
 from kernelmeans.plotting.names import checked_names, write_names
-from kernelmeans.plotting.palette import look
+from kernelmeans.plotting.palette import GREY, look
 from kernelmeans.plotting.points import MapPoints, map_points
 from kernelmeans.plotting.style import slide
 
@@ -167,12 +167,17 @@ def _draw_marks(ax: Axes, found: MapPoints, names: Sequence[str], scale: float) 
     style["rasterized"] = len(found.rows) > _MOST_SHAPES
     marks: list[Any] = []
     lines: list[str] = []
+    outliers = ax.scatter(*found.points[found.labels < 0].T, color=GREY, marker=".", **style)
     for cluster in np.flatnonzero(found.sizes).tolist():
         color, marker = look(cluster)
         x, y = found.points[found.labels == cluster].T
         marks.append(ax.scatter(x, y, color=color, marker=marker, **style))
         lines.append(f"{names[cluster]}: {found.sizes[cluster]:,}")
-    title = "rows" if found.sizes.sum() == found.n_rows else "drawn rows"
+    counted = int(found.sizes.sum()) + found.n_outliers
+    if found.n_outliers:
+        marks.append(outliers)
+        lines.append(f"none: {found.n_outliers:,}")
+    title = "rows" if counted == found.n_rows else "drawn rows"
     _write_legend(ax, marks, lines, title, max(_SMALL_LETTER, _LETTER * scale))
 
 

@@ -112,6 +112,7 @@ def _placed(transformers: Sequence[Any], model: Any, rows: Any) -> tuple[IntArra
     if found.shape != (len(labels), count_clusters(model)):
         return labels, None, None
     every = np.arange(len(labels))
+    # Those of a row in no cluster (-1) say nothing.
     own = found[every, labels]
     found[every, labels] = np.inf
     return labels, own, found.min(axis=1) - own
@@ -127,7 +128,7 @@ def first_of_each(
     values : ndarray of shape (n_rows,)
         Infinite for rows that do not count.
     labels : ndarray of int of shape (n_rows,)
-        The clusters of the rows, counted from 0.
+        The clusters of the rows, counted from 0; -1 for none.
     n_clusters : int
         Number of clusters.
     most : int
@@ -139,7 +140,7 @@ def first_of_each(
         The positions of the rows, those of the smallest values first. None of a cluster whose rows
         all have the same value, as in a piece of a graph: no row is the first.
     """
-    counted = np.flatnonzero(np.isfinite(values))
+    counted = np.flatnonzero(np.isfinite(values) & (labels >= 0))
     order = counted[np.lexsort((values[counted], labels[counted]))]
     ends = np.bincount(labels[counted], minlength=n_clusters).cumsum()[:-1]
     return [

@@ -15,6 +15,7 @@ import sklearn
 
 import kernelmeans
 from kernelmeans._fitted import (
+    cluster_sizes,
     is_pairwise,
     is_stacked,
     on_host,
@@ -104,20 +105,19 @@ class Subject:
 
 def clusters_of(subject: Subject, names: Sequence[str] | None) -> Clusters:
     """Number, name and size of each cluster; what else belongs to it is added later."""
-    sizes = np.bincount(subject.labels, minlength=subject.model._n_centroids).tolist()
+    sizes = cluster_sizes(subject.labels, subject.model._n_centroids).tolist()
     if names is not None and (isinstance(names, str) or len(names) != len(sizes)):
         raise ValueError(
             f"names={names!r} should name each of the {counted(len(sizes), 'cluster')}, in the "
             "order of their numbers."
         )
+    n_rows = len(subject.labels)
     called = [None] * len(sizes) if names is None else map(str, names)
     clusters = [
-        {"cluster": number, "name": name, "hint": "", "rows": size, "fraction": size / sum(sizes)}
+        {"cluster": number, "name": name, "hint": "", "rows": size, "fraction": size / n_rows}
         for number, (name, size) in enumerate(zip(called, sizes, strict=True))
     ]
-    of_fit = subject.model.separation_ is not None and len(subject.labels) == len(
-        subject.model.labels_
-    )
+    of_fit = subject.model.separation_ is not None and n_rows == len(subject.model.labels_)
     apart = subject.model.separation_.tolist() if of_fit else [None] * len(sizes)
     _add(clusters, "separation", apart)
     return clusters
@@ -160,6 +160,7 @@ def add_certainty(
     drawn = np.arange(n_rows)
     if n_rows > DISTANCE_ROWS:
         drawn = np.sort(np.random.default_rng(random_state).choice(n_rows, DISTANCE_ROWS, False))
+    drawn = drawn[subject.labels[drawn] >= 0]
     labels = subject.labels[drawn]
     distances = on_host(subject.model.transform(subject.shown(drawn)))
     placed = place(subject.transformers, subject.model, subject.X) if rows else None
@@ -177,6 +178,7 @@ def add_certainty(
 def add_silhouettes(clusters: Clusters, subject: Subject) -> dict[str, Any] | None:
     """Silhouettes of a subsample; of a matrix between rows all are needed, or there are none."""
     rows = np.arange(len(subject.labels)) if subject.is_matrix else subject.drawn.rows
+    rows = rows[subject.labels[rows] >= 0]
     labels = subject.labels[rows]
     if not 1 < len(np.unique(labels)) < len(labels) <= PAIRWISE_ROWS:
         return None

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
-from sklearn.metrics.cluster import contingency_matrix
 
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.metrics import match_clusters
@@ -86,7 +85,7 @@ def cells(points: Array, labels: IntArray) -> dict[str, Any]:
     points : ndarray of shape (n_rows, 2)
         Places of rows.
     labels : ndarray of shape (n_rows,)
-        Their clusters.
+        Their clusters; -1 for rows of none.
 
     Returns
     -------
@@ -104,7 +103,7 @@ def cells(points: Array, labels: IntArray) -> dict[str, Any]:
     x = ((keys[1] + 0.5 * (keys[0] % 2)) / (across - 0.5)).round(4)
     y = ((keys[0] + 0.5) / down).round(4)
     middles = []
-    for cluster in np.unique(labels).tolist():
+    for cluster in np.unique(labels[labels >= 0]).tolist():
         own = np.flatnonzero(keys[2] == cluster)
         median = np.median(unit[labels == cluster], axis=0)
         nearest = own[np.argmin(np.hypot(x[own] - median[0], y[own] - median[1]))]
@@ -125,7 +124,8 @@ def agreement(labels_true: Any, labels: IntArray, n_clusters: int) -> dict[str, 
     """Agreement with given labels, and the most frequent of them in each cluster."""
     distinct, codes = encoded("labels_true", labels_true, len(labels))
     counts = np.zeros((n_clusters, len(distinct)), int)
-    counts[np.unique(labels)] = contingency_matrix(labels, codes)
+    placed = labels >= 0
+    np.add.at(counts, (labels[placed], codes[placed]), 1)
     first = np.argsort(-counts, axis=1, kind="stable")[:, :MOST_CLASSES]
     return {
         **scores(codes, labels),
@@ -151,5 +151,6 @@ def found_again(search: Any, labels: IntArray, n_clusters: int) -> list[float | 
         found = (label for label in np.unique(theirs).tolist() if label >= 0)
         scores = dict(zip(found, results["jaccard"][best].tolist(), strict=True))
         for own, other in match_clusters(labels[search.rows_used_], theirs).items():
-            overlaps[own] = scores.get(other)
+            if own >= 0:
+                overlaps[own] = scores.get(other)
     return overlaps

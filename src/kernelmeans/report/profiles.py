@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
+from kernelmeans._fitted import cluster_sizes
 from kernelmeans._numbers import number
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
@@ -253,9 +254,10 @@ def histograms(
     width = (high / 2 - low / 2) / BINS or 1.0
     inner = (values >= low) & (values <= high)
     bins = np.minimum((values[inner] / 2 - low / 2) / width, BINS - 1).astype(np.intp)
-    counts = np.bincount(labels[inner] * BINS + bins, minlength=n_clusters * BINS)
-    own = counts.reshape(n_clusters, BINS)
-    total = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
+    own, every = np.zeros((n_clusters, BINS), int), np.bincount(bins, minlength=BINS)
+    placed = labels[inner] >= 0
+    np.add.at(own, (labels[inner][placed], bins[placed]), 1)
+    total = np.maximum(cluster_sizes(labels, n_clusters), 1)
     enough = min((values <= low).sum(), (values >= high).sum()) >= fewest
     ends = (float(low), float(high)) if enough else None
-    return (own / total[:, None]).round(4), (own.sum(axis=0) / len(values)).round(4), ends
+    return (own / total[:, None]).round(4), (every / len(values)).round(4), ends

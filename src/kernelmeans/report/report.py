@@ -126,6 +126,7 @@ class ClusterReport:
         self._found: dict[str, Any] = {
             "title": title or (f"Clusters of {path.name}" if path else "Clusters"),
             "rows": len(subject.labels),
+            "outliers": int((subject.labels < 0).sum()),
             "aggregates_only": not rows,
             "clusters": clusters,
             "map": facts.map_of(subject),

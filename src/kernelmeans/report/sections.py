@@ -58,14 +58,19 @@ def _sizes(found: Found) -> Html:
         known += [percent(one["jaccard"])] if again else []
         return known + ([percent(one["separation"])] if near else [])
 
+    left_out = ""
+    if found["outliers"]:
+        part = percent(found["outliers"] / found["rows"])
+        left_out = f"{row_count(found['outliers'])} ({part}) belong to no cluster. "
     note = remark(
+        left_out,
         "Found again: how much of a cluster is found again in other rows. Clusters from "
         f"{percent(0.75)} on can be relied on, those from {percent(0.85)} on very much. " * again,
         "Neighbours elsewhere: how many of the rows that are nearest to rows of a cluster are in "
         "others." * near,
     )
     made = by_cluster(found, "Sizes of the clusters", columns, cells, hinted)
-    return joined([made, note]) if again or near else made
+    return joined([made, note]) if left_out or again or near else made
 
 
 def _map(found: Found) -> Html:
@@ -88,6 +93,7 @@ def _map(found: Found) -> Html:
         for cluster, x, y in drawn["middles"]
     ]
     cells = Counter(cluster for *_, cluster in marks)
+    cells[-1] = len(marks)  # rows of no cluster may be covered
     lone = [(x, y, size) for x, y, size, cluster in marks if cells[cluster] <= _FEW_MARKS]
     shown, (across, up) = svg.free(texts, lone), drawn["axes"]
     says = f"Map of {counted(len(texts), 'cluster')} by {across} and {up}"
@@ -97,6 +103,7 @@ def _map(found: Found) -> Html:
         "Rows that are alike are near each other, as far as two axes can show it.",
         sampled(drawn["rows"], found),
         " Clusters without a name lie under others." if len(shown) < len(texts) else None,
+        " Grey rows belong to no cluster." if found["outliers"] else None,
     )
     legend = element(
         "ul", *[element("li", hinted(one)) for one in clusters if one["rows"]], class_="legend"

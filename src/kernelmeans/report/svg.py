@@ -53,8 +53,8 @@ def drawing(says: str, size: tuple[float, float], *parts: Any, **attributes: Any
 
 
 def color(cluster: int) -> str:
-    """The classes of a cluster's colour."""
-    return f"own c{cluster % N_COLORS}"
+    """The classes of a cluster's colour; grey for rows of no cluster (-1)."""
+    return "none" if cluster < 0 else f"own c{cluster % N_COLORS}"
 
 
 def bar(says: str, fraction: float, marked: float | None = None) -> Html:

@@ -105,7 +105,8 @@ def _exactly(one: Mapping[str, Any]) -> str:
 def verdict(found: Mapping[str, Any]) -> str:
     """The most important of a report in a sentence or two."""
     clusters = found["clusters"]
-    first = f"{row_count(found['rows'])} in {counted(len(clusters), 'cluster')}"
+    some = f"{number(found['rows'] - found['outliers'])} of " * bool(found["outliers"])
+    first = f"{some}{row_count(found['rows'])} in {counted(len(clusters), 'cluster')}"
     if len(clusters) < 2:
         return f"{first}."
     text = f"{first}, {_sizes(clusters)}; {_clear(found, clusters)}. {_again(found)}"

@@ -1,0 +1,175 @@
+"""How strange rows are, against a search over all lengths of edges."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
+from sklearn.metrics import roc_auc_score
+from sklearn.neighbors import LocalOutlierFactor
+
+import oracle
+from data import blobs, cloud
+from kernelmeans.heat.neighbors import DistinctRows
+from kernelmeans.heat.outliers import Outliers, largest_usual, threshold_of, valley
+
+
+def scored(X, labels):
+    """The scorer of rows and their labels, whatever the order of the distinct rows."""
+    rows = DistinctRows.of(X, None, "euclidean")
+    of_node = np.empty(len(rows.known), int)
+    of_node[rows.places(X)] = labels
+    return Outliers.of(rows, of_node, labels.max() + 1)
+
+
+def reach_by_search(X, labels):
+    """For each row the shortest length such that edges up to it connect it with its cluster."""
+    D, n = cdist(X, X), len(X)
+    np.fill_diagonal(D, np.inf)
+    near = np.argsort(D, axis=1)[:, :10]
+    core = np.sort(D, axis=1)[:, 4]
+    lengths = np.full((n, n), np.inf)
+    for i in range(n):
+        for j in near[i]:
+            if labels[i] == labels[j]:
+                lengths[i, j] = lengths[j, i] = max(D[i, j], core[i], core[j])
+    found = np.full(n, np.nan)
+    steps = [0, *np.unique(lengths[np.isfinite(lengths)])]
+    pieces = [connected_components(lengths <= step)[1] for step in steps]
+    whole = np.bincount(pieces[-1])[pieces[-1]]
+    for step, piece in zip(steps, pieces, strict=True):
+        sizes = np.bincount(piece)[piece]
+        for i in np.flatnonzero(np.isnan(found)):
+            own = labels == labels[i]
+            if sizes[i] >= min(0.1 * own.sum(), whole[own].max()):
+                found[i] = max(step, core[i])
+    longest = max(
+        np.maximum(D[i, near[i]], np.maximum(core[i], core[near[i]])).max() for i in range(n)
+    )
+    return np.where(np.isnan(found), longest, found)
+
+
+class TestReach:
+    @pytest.mark.parametrize("seed", range(4))
+    @pytest.mark.parametrize("make", ["blobs", "stretched", "pieces"])
+    def test_search(self, make, seed):
+        X, labels = blobs(120, 2, 3, seed)
+        if make == "stretched":
+            X = np.sinh(X)
+        if make == "pieces":
+            # Twelve rows far from all others: the end of a cluster, but not a tenth of it.
+            X[np.flatnonzero(labels == 0)[:3]] += 50
+        found = scored(X, labels)
+        places = DistinctRows(found.nearest, found.known).places(X)
+        # Distances are known up to a factor.
+        expected = np.log(reach_by_search(X, labels))
+        differences = found.reach[places] - expected
+        assert_allclose(differences, differences[0], atol=1e-9)
+
+    def test_score(self):
+        X, labels = blobs(120, 2, 3)
+        found = scored(X, labels)
+        d = oracle.intrinsic_dimension(cdist(X, X))
+        reach = np.log(reach_by_search(X, labels))
+        sparsity = np.array(
+            [d * (reach[i] - np.quantile(reach[labels == labels[i]], 0.25)) for i in range(len(X))]
+        )
+        assert_allclose(found.dimension, d)
+        assert_allclose(found.scores(X, labels) * found.usual[labels], sparsity, atol=1e-9)
+
+    def test_a_group_of_its_own_is_strange(self):
+        X, labels = blobs(400, 2, 2, spread=0.2)
+        few = np.flatnonzero(labels == 0)[:8]
+        X[few] = np.array([30.0, 30.0]) + 0.01 * cloud(8, 2)
+        strange = scored(X, labels).scores(X, labels) > 1
+        assert strange[few].all()
+        assert strange.mean() < 0.04
+        # Its neighbours are as near as in the clusters, so that a local factor does not see it.
+        assert (LocalOutlierFactor(5).fit(X).negative_outlier_factor_[few] > -1.5).all()
+
+
+class TestNewRows:
+    def test_equal_rows_and_others(self):
+        X, labels = blobs(200, 2, 2)
+        found = scored(X, labels)
+        of_fit = found.scores(X, labels)
+        assert_array_equal(found.scores(X[::-1], labels[::-1])[::-1], of_fit)
+        # A row beside one of the fit is as strange as it, and one far away is stranger than all.
+        assert_allclose(found.scores(X + 1e-9, labels), of_fit, atol=0.2)
+        assert (found.scores(X[:5] + 100, labels[:5]) > of_fit.max()).all()
+
+    def test_a_row_whose_neighbours_are_in_another_cluster(self):
+        X, labels = blobs(200, 2, 2, spread=0.1)
+        assert np.isfinite(scored(X, labels).scores(X[:9] + 1e-6, 1 - labels[:9])).all()
+
+    def test_new_numbers(self):
+        X, labels = blobs(150, 2, 3)
+        numbers = np.array([2, 0, 1])
+        found = scored(X, labels)
+        assert_array_equal(
+            found.renumbered(numbers).scores(X + 1e-3, numbers[labels]),
+            found.scores(X + 1e-3, labels),
+        )
+
+
+@pytest.mark.parametrize("factor", [1e-9, 3.0, 1e9])
+def test_units_do_not_count(factor):
+    X, labels = blobs(150, 2, 3)
+    one, other = scored(X, labels), scored(factor * X, labels)
+    assert_allclose(one.scores(X, labels), other.scores(factor * X, labels), atol=1e-6)
+
+
+class TestValley:
+    rng = np.random.default_rng(0)
+    usual = rng.exponential(1.0, 4000)
+
+    def test_a_tail_has_none(self):
+        assert valley(self.usual) is None
+        assert valley(np.zeros(100)) is None
+
+    @pytest.mark.parametrize("count", [40, 400, 2000])
+    def test_noise_is_beyond(self, count):
+        noise = self.rng.normal(9, 0.4, count)
+        assert 4 < valley(np.append(self.usual, noise)) < 8.5
+
+    def test_more_than_half_is_no_noise(self):
+        assert valley(np.append(self.usual, self.rng.normal(9, 0.4, 5000))) is None
+
+    @pytest.mark.parametrize(("p", "most"), [(1, 0.03), (2, 0.012), (5, 0.005), (20, 0.002)])
+    def test_a_gaussian_cluster_loses_few(self, p, most):
+        """Sparsities by the true density: half the squared distance to the middle."""
+        squares = np.square(self.rng.standard_normal((20_000, p))).sum(axis=1) / 2
+        sparsity = squares - np.quantile(squares, 0.25)
+        assert (sparsity > largest_usual(sparsity, p)).mean() < most
+
+
+class TestThreshold:
+    scores = np.array([0.5, 3.0, 2.0, 1.0])
+
+    @pytest.mark.parametrize(("part", "left"), [(0.2, 0), (0.25, 1), (0.5, 2)])
+    def test_a_fraction_is_a_bound(self, part, left):
+        assert (self.scores > threshold_of(self.scores, np.ones(4), part)).sum() == left
+
+    def test_weights_count(self):
+        weight = np.array([4.0, 1.0, 3.0, 0.0])
+        found = [
+            (self.scores > threshold_of(self.scores, weight, part)).tolist()
+            for part in (0.1, 0.125, 0.5)
+        ]
+        none, one, three = [False] * 4, [False, True, False, False], [False, True, True, True]
+        assert found == [none, one, three]
+
+    def test_auto(self):
+        assert threshold_of(self.scores, np.ones(4), "auto") == 1
+
+
+def test_noise_is_found_better_than_by_a_local_factor():
+    X, labels = blobs(600, 2, 3, spread=0.3)
+    noise = np.random.default_rng(1).uniform(X.min(axis=0) - 2, X.max(axis=0) + 2, (120, 2))
+    every = np.vstack([X, noise])
+    means = np.array([X[labels == one].mean(axis=0) for one in range(3)])
+    nearest = cdist(every, means).argmin(axis=1)
+    true = np.repeat([0, 1], [600, 120])
+    ours = roc_auc_score(true, scored(every, nearest).scores(every, nearest))
+    factor = -LocalOutlierFactor(20).fit(every).negative_outlier_factor_
+    assert ours > max(0.97, roc_auc_score(true, factor))
