@@ -73,7 +73,8 @@ def noise_scores(one: Labelled) -> Iterator[list[float]]:
     """AUC and F1 of ours, of a local outlier factor, and F1 of HDBSCAN, for each labelling."""
     factor = LocalOutlierFactor(20)
     strange = factor.fit_predict(one.X) < 0
-    found = [HDBSCAN(min_cluster_size=size, copy=True).fit_predict(one.X) < 0 for size in SMALLEST]
+    sizes = [size for size in SMALLEST if size <= len(one.X) // 2]
+    found = [HDBSCAN(min_cluster_size=size, copy=True).fit_predict(one.X) < 0 for size in sizes]
     for y in one.references:
         if (y == 0).any():
             model = fitted(one.X, int(y.max()))

@@ -19,7 +19,13 @@ def told(sizes, near, stability=None):
         for number, (size, border) in enumerate(zip(sizes, near, strict=True))
     ]
     certainty = {"near_border": sum(near) / n_rows} if len(sizes) > 1 else None
-    found = {"rows": n_rows, "clusters": clusters, "certainty": certainty, "stability": stability}
+    found = {
+        "rows": n_rows,
+        "outliers": 0,
+        "clusters": clusters,
+        "certainty": certainty,
+        "stability": stability,
+    }
     found["profiles"] = None
     return verdict(found).replace("\u00a0", " ").replace("\u202f", " ")
 

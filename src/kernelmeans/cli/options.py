@@ -381,15 +381,16 @@ def estimator_parameters(ctx: click.Context) -> dict[str, Any]:
         chosen["kernel"] = ctx.params["kernels"][0]
     if ctx.params["views"] is None:
         return chosen
-    ours = (*_KERNEL, "kernels", "compare")
+    of_one = (*_KERNEL, "outliers")
+    ours = (*of_one, "kernels", "compare")
     given = [f"--{name.replace('_', '-')}" for name in ours if _given(ctx, name)]
     if given:
         raise click.UsageError(
             f"{', '.join(given)} cannot be combined with --views, because the file of views names "
-            "the kernels and their parameters: leave out one or the other",
+            "several kernels and their parameters: leave out one or the other",
             ctx,
         )
-    return {name: value for name, value in chosen.items() if name not in _KERNEL}
+    return {name: value for name, value in chosen.items() if name not in of_one}
 
 
 def given_for_fit(ctx: click.Context) -> dict[str, list[str]]:

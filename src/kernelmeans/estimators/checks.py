@@ -98,9 +98,11 @@ OF_KERNEL: dict[str, Any] = {
     # Weights are at most ten to this power.
     "density": [StrOptions({"auto"}), Interval(Real, 0, 100, closed="both")],
 }
-KERNEL: dict[str, Any] = {**OF_KERNEL, "cache_kernel": ["boolean"], **APPROXIMATION}
-OUTLIERS: dict[str, Any] = {
-    "outliers": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right"), None]
+KERNEL: dict[str, Any] = {
+    **OF_KERNEL,
+    "outliers": [StrOptions({"auto"}), Interval(Real, 0, 0.5, closed="right"), None],
+    "cache_kernel": ["boolean"],
+    **APPROXIMATION,
 }
 ANNEALING: dict[str, Any] = {
     "s0": [StrOptions({"auto"}), Interval(Real, None, 0, closed="neither")],

@@ -26,7 +26,6 @@ from kernelmeans.estimators.checks import (
     DEVICE,
     KERNEL,
     OF_KERNEL,
-    OUTLIERS,
 )
 from kernelmeans.estimators.inputs import Graph, Input, KernelMatrix
 from kernelmeans.kernels import Kernel
@@ -414,13 +413,7 @@ class KernelPowerKMeans(OneKernelClusterer):
     True
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **COMMON,
-        **KERNEL,
-        **DEVICE,
-        **ANNEALING,
-        **OUTLIERS,
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**COMMON, **KERNEL, **DEVICE, **ANNEALING}
 
     def __init__(
         self,
@@ -543,6 +536,13 @@ class KernelKMeans(OneKernelClusterer):
         100, by which edges through sparse places weigh less, in a graph of rows and anchors too.
         With 0 all edges count alike. ``"auto"`` is half the intrinsic dimension of the rows, plus
         2, and at most 16 (`kernelmeans.heat.HeatKernel`).
+    outliers : "auto", float or None, default=None
+        Which rows belong to no cluster: they get the label -1, in training and in `predict`. None
+        is none, so that every row has a cluster. ``"auto"`` are the rows whose outlier score is
+        above 1: sparse for their cluster, or beyond a gap. A number is the fraction of the training
+        rows, at most 0.5, by sample weight: those of the largest scores. Either way all rows take
+        part in the fit; the default kernel hardly sees those in sparse places. Not for kernel
+        matrices, graphs and distances.
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
         Starting centroids. ``"k-means++"`` is greedy k-means++ in the feature space, ``"random"``
         chooses random samples. An array of integers holds row indices, of shape (k,) or
@@ -607,7 +607,7 @@ class KernelKMeans(OneKernelClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
-        largest first, unless ``init`` gives the starts.
+        largest first, unless ``init`` gives the starts. -1 for a row of no cluster (``outliers``).
     distances_ : ndarray of shape (n_samples, 2)
         Distances (not squared) of each training row to its own centroid and to the second nearest
         one; a single column for one cluster.
@@ -674,6 +674,11 @@ class KernelKMeans(OneKernelClusterer):
         nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
         is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
         rows, and Euclidean distances. So do rows that are not in memory. None for kernel matrices.
+    outlier_score_ : ndarray of shape (n_samples,) or None
+        How strange each training row is in its cluster, equal to ``outlier_score(X)``; None without
+        ``outliers``.
+    outlier_threshold_ : float or None
+        The outlier score above which rows belong to no cluster; None without ``outliers``.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -709,6 +714,7 @@ class KernelKMeans(OneKernelClusterer):
         t: Literal["auto", "states"] | float = "auto",
         metric: MetricName = "euclidean",
         density: Auto | float = "auto",
+        outliers: Auto | float | None = None,
         init: SeedingName | GivenStarts = "k-means++",
         n_init: Auto | int = "auto",
         n_swaps: Auto | int = 0,
@@ -731,6 +737,7 @@ class KernelKMeans(OneKernelClusterer):
         self.t = t
         self.metric = metric
         self.density = density
+        self.outliers = outliers
         self.init = init
         self.n_init = n_init
         self.n_swaps = n_swaps

@@ -167,7 +167,6 @@ def _draw_marks(ax: Axes, found: MapPoints, names: Sequence[str], scale: float) 
     style["rasterized"] = len(found.rows) > _MOST_SHAPES
     marks: list[Any] = []
     lines: list[str] = []
-    outliers = ax.scatter(*found.points[found.labels < 0].T, color=GREY, marker=".", **style)
     for cluster in np.flatnonzero(found.sizes).tolist():
         color, marker = look(cluster)
         x, y = found.points[found.labels == cluster].T
@@ -175,7 +174,8 @@ def _draw_marks(ax: Axes, found: MapPoints, names: Sequence[str], scale: float) 
         lines.append(f"{names[cluster]}: {found.sizes[cluster]:,}")
     counted = int(found.sizes.sum()) + found.n_outliers
     if found.n_outliers:
-        marks.append(outliers)
+        is_outlier = found.labels < 0
+        marks.append(ax.scatter(*found.points[is_outlier].T, color=GREY, marker=".", **style))
         lines.append(f"none: {found.n_outliers:,}")
     title = "rows" if counted == found.n_rows else "drawn rows"
     _write_legend(ax, marks, lines, title, max(_SMALL_LETTER, _LETTER * scale))
