@@ -1,10 +1,11 @@
 """Clusters of any shape: heat kernels beside other methods, from 500 to a million rows.
 
-Run ``python benchmarks/shapes.py [gallery spirals discs bananas]``; without names all are run. The
-gallery is scikit-learn's (six sets of 500 rows, standardised, as its example draws them). The
-bananas have at most ``--most`` rows. UMAP + HDBSCAN is left out where umap-learn is not installed.
-A dash stands for a method that would take minutes or all memory on so many rows.
-Seconds are those of the clock; ARI is adjusted for chance, NMI is arithmetic.
+Run ``python benchmarks/shapes.py [gallery sizes noise spirals discs bananas]``; without names all
+are run. The gallery is scikit-learn's (six sets of 500 rows, standardised, as its example draws
+them). Rows of noise are not scored. The bananas have at most ``--most`` rows. UMAP + HDBSCAN is
+left out where umap-learn is not installed. A dash stands for a method that would take minutes or
+all memory on so many rows. Seconds are those of the clock; ARI is adjusted for chance, NMI is
+arithmetic.
 """
 
 import argparse
@@ -20,7 +21,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.preprocessing import StandardScaler
 
 from graphs import with_umap
-from heat_sets import discs, spirals
+from heat_sets import discs, spirals, unequal
 from kernelmeans import KernelPowerKMeans
 
 #: Name, rows, classes (None if there are none) and number of clusters.
@@ -42,6 +43,20 @@ def gallery() -> Iterator[Set]:
     yield "aniso", X @ np.array([[0.6, -0.6], [-0.4, 0.8]]), y, 3
     yield "blobs", *make_blobs(n, random_state=SEED), 3
     yield "no structure", np.random.RandomState(SEED).rand(n, 2), None, 3
+
+
+def sizes() -> Iterator[Set]:
+    """Seven round clusters, apart and near to each other."""
+    yield "25 to 800 rows", *unequal(1.0), 7
+    yield "25 to 800 rows, near", *unequal(1.6), 7
+
+
+def noise() -> Iterator[Set]:
+    """Two moons, and a fifth of the rows without a cluster, labelled -1, everywhere around them."""
+    X, y = make_moons(1600, noise=0.06, random_state=0)
+    low, high = X.min(axis=0) - 0.3, X.max(axis=0) + 0.3
+    rows = np.random.default_rng(0).uniform(low, high, (400, 2))
+    yield "moons in noise", np.concatenate([X, rows]), np.append(y, np.full(400, -1)), 2
 
 
 def two_spirals() -> Iterator[Set]:
@@ -85,25 +100,28 @@ def measured(method: str, X: np.ndarray, y: np.ndarray | None, k: int) -> str:
         return f"{'-':>22}"
     seconds = time.perf_counter() - begin
     if y is None:
-        return f"{len(np.unique(labels)):>7} found{seconds:>9.2f}"
+        return f"{f'{len(np.unique(labels))} found/{seconds:.2f}':>22}"
+    y, labels = y[y >= 0], labels[y >= 0]
     ari, nmi = adjusted_rand_score(y, labels), normalized_mutual_info_score(y, labels)
-    return f"{ari:>7.3f}{nmi:>7.3f}{seconds:>8.2f}"
+    return f"{f'{ari:.3f}/{nmi:.3f}/{seconds:.2f}':>22}"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*", default=["gallery", "spirals", "discs", "bananas"])
+    parser.add_argument("names", nargs="*")
     parser.add_argument("--most", type=int, default=10**6, help="most rows of the bananas")
     arguments = parser.parse_args()
     made = {
         "gallery": gallery,
+        "sizes": sizes,
+        "noise": noise,
         "spirals": two_spirals,
         "discs": touching_discs,
         "bananas": lambda: bananas(arguments.most),
     }
     warnings.simplefilter("ignore")
-    print(f"{'ARI, NMI, seconds':<22}" + "".join(f"{name:>22}" for name in METHODS))
-    for name in arguments.names:
+    print(f"{'ARI/NMI/seconds':<22}" + "".join(f"{name:>22}" for name in METHODS))
+    for name in arguments.names or made:
         for title, X, y, k in made[name]():
             X = StandardScaler().fit_transform(X)
             cells = [measured(method, X, y, k) for method in METHODS]
