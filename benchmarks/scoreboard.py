@@ -113,7 +113,9 @@ def print_summary(found: Mapping[str, list[Score]], chooses: list[bool]) -> None
         ]
         print(f"{title:<25}{sum(part):>6}" + "".join(f"{mean:>10.3f} " for mean in means))
     seconds = [sum(one.seconds for one in scores) for scores in found.values()]
-    print(f"{'processor seconds':<31}" + "".join(f"{one:>10.1f} " for one in seconds))
+    print(
+        f"{'processor seconds':<25}{len(chooses):>6}" + "".join(f"{one:>10.1f} " for one in seconds)
+    )
     for name, (mean, first, second) in LEADERS.items():
         print(f"{name}, not run here: mean {mean:.3f}, halves {first:.3f} and {second:.3f}")
     if "ours" in found:

@@ -9,8 +9,9 @@ import matplotlib.pyplot as plt
 from matplotlib.animation import Animation
 from sphinx_gallery.scrapers import figure_rst, matplotlib_scraper
 
-# A link of a page of Markdown to an example, as a forge follows it.
+# Links of a page of Markdown to an example, and to notes on benchmarks, as a forge follows them.
 EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(plot_\w+)\.py\)")
+NOTES = re.compile(r"\]\((?:\.\./)+benchmarks/NOTES\.md")
 FILTERS = list(warnings.filters)
 
 
@@ -45,8 +46,9 @@ def with_text(block: Any, block_vars: Any, gallery_conf: Any) -> str:
 
 
 def to_gallery(app: Any, name: str, source: list[str]) -> None:
-    """Links to examples lead to their pages in the gallery."""
+    """Links to examples lead to their pages in the gallery, those to notes to the page of these."""
     source[0] = EXAMPLE.sub(r"](/gallery/\1.rst)", source[0])
+    source[0] = NOTES.sub("](/notes.md", source[0])
 
 
 def setup(app: Any) -> None:
