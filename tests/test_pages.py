@@ -244,7 +244,9 @@ def test_the_stored_run_of_the_paper_is_named(page):
     assert f"(version {version}, {run['date']})" in text_of(page)
 
 
-@pytest.mark.parametrize("page", [*PAGES, "CONTRIBUTING.md", "reproduction/README.md"])
+@pytest.mark.parametrize(
+    "page", [*PAGES, "CONTRIBUTING.md", "benchmarks/NOTES.md", "reproduction/README.md"]
+)
 def test_links_lead_somewhere(page):
     """Within the repository, as on a forge: files are there, and have the headings."""
     links = re.findall(r"\]\(([^)\s]+)\)", text_of(page))
