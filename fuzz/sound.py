@@ -99,11 +99,17 @@ def check_new(model: Any, new: Any) -> None:
         if not is_refusal(error):
             raise
         return
-    require(((labels >= 0) & (labels < model.n_clusters)).all(), f"labels of new rows: {labels}")
+    require(are_labels(labels, model), f"labels of new rows: {labels}")
     require(np.isfinite(distances).all() and (distances >= 0).all(), f"of new rows: {distances}")
     own = distances[np.arange(len(labels)), labels]
     near = distances.min(axis=1) * (1 + 1e-3) + 2 * np.sqrt(floor_of(model))
-    require((own <= near).all(), f"labels of new rows: {labels} {distances}")
+    require((own <= near)[labels >= 0].all(), f"labels of new rows: {labels} {distances}")
+
+
+def are_labels(labels: Any, model: Any) -> bool:
+    """Whether these are numbers of clusters, or -1 where rows may be in none."""
+    least = 0 if getattr(model, "outliers", None) is None else -1
+    return bool(((labels >= least) & (labels < model.n_clusters)).all())
 
 
 def check_finite(model: Any) -> None:
@@ -151,8 +157,11 @@ def numbers(attributes: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def check_labels(model: Any, X: Any, weight: Any) -> None:
     """Labels, distances, memberships and costs agree with each other."""
-    labels, k = model.labels_, model.n_clusters
-    require(labels.min() >= 0 and labels.max() < k, f"labels_ {labels}")
+    labels = model.labels_
+    require(are_labels(labels, model), f"labels_ {labels}")
+    if getattr(model, "outlier_score_", None) is not None:
+        scores = model.outlier_score(X)
+        np.testing.assert_array_equal(scores, model.outlier_score_, "outlier_score(X)")
     np.testing.assert_array_equal(labels, model.predict(X), "labels_ and predict(X)")
     cost = -model.score(X, sample_weight=weight)
     require(model.inertia_ == cost, f"inertia_ {model.inertia_!r} and -score(X) {cost!r}")
@@ -266,7 +275,9 @@ def check_copies(model: Any, X: Any, weight: Any) -> None:
         np.testing.assert_array_equal(loaded.predict(X), model.labels_, "labels by a pickle")
         numbers = np.roll(np.arange(model.n_clusters), 1)
         loaded.renumber(numbers)
-        np.testing.assert_array_equal(loaded.labels_, numbers[model.labels_], "renumber")
+        expected = np.append(numbers, -1)[model.labels_]
+        np.testing.assert_array_equal(loaded.labels_, expected, "renumber")
+        np.testing.assert_array_equal(loaded.predict(X), expected, "predict after renumber")
         distances = model.transform(X)
         rounding = {"rtol": 1e-3, "atol": 1e-3 * distances.max() + 2 * np.sqrt(floor_of(model))}
         np.testing.assert_allclose(loaded.transform(X)[:, numbers], distances, **rounding)
