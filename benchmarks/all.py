@@ -124,6 +124,17 @@ def fits(text: str) -> Iterator[tuple[tuple[str, ...], str, list[str]]]:
             yield title, method, figures
 
 
+def outliers(text: str) -> Rows:
+    """Areas under the curve and F1, on all sets with noise and on both halves of them."""
+    found = re.findall(r"^(mean|half that \w+) {2,}(.*)$", text, re.MULTILINE)
+    titles = {
+        "mean": "13 sets",
+        "half that chooses": "5 that chose",
+        "half that confirms": "8 that confirm",
+    }
+    return [[titles[name], *figures.split()] for name, figures in found]
+
+
 def embeddings(text: str) -> Rows:
     """ARI of all rows, of the clustered ones if a method leaves some out, and seconds."""
     methods = ("graph", "anchors", "EVoC", "UMAP+HDBSCAN", "k-means")
@@ -205,6 +216,18 @@ PARTS: Mapping[str, Part] = {
         ],
     ),
     "shapes": Part(shapes, ["shapes.py"], ["set", *METHODS], ("umap",), best=True),
+    "outliers": Part(
+        outliers,
+        ["outliers.py SCOREBOARD"],
+        [
+            "sets with noise",
+            "AUC of `outlier_score_`",
+            'F1 of `outliers="auto"`',
+            "AUC of a local outlier factor",
+            "its F1",
+            "F1 of HDBSCAN",
+        ],
+    ),
     "embeddings": Part(
         embeddings,
         [

@@ -80,7 +80,7 @@ def noise_scores(one: Labelled) -> Iterator[list[float]]:
             model = fitted(one.X, int(y.max()))
             yield [
                 roc_auc_score(y == 0, model.outlier_score_),
-                f1_score(y == 0, model.labels_ < 0),
+                f1_score(y == 0, model.labels_ < 0, zero_division=0),
                 roc_auc_score(y == 0, -factor.negative_outlier_factor_),
                 f1_score(y == 0, strange),
                 max(f1_score(y == 0, noise) for noise in found),
@@ -145,7 +145,9 @@ def made() -> None:
                 cells.setdefault("all rows", []).append(ari_of_others(y, every))
                 best = max(ari_of_others(y, labels) for labels in rival)
                 cells.setdefault("HDBSCAN", []).append(best)
-                cells.setdefault("F1", []).append(f1_score(y < 0, model.labels_ < 0))
+                cells.setdefault("F1", []).append(
+                    f1_score(y < 0, model.labels_ < 0, zero_division=0)
+                )
             for what, values in cells.items():
                 lines.setdefault(what, []).append(float(np.mean(values)))
         for what, values in lines.items():
