@@ -92,6 +92,11 @@ def running(module, *arguments, **environment):
         process.wait()
 
 
+def unused_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
+
+
 def worker(address):
     return running("dask_worker", address, "--no-nanny", "--nthreads=1", "--memory-limit=1GB")
 
@@ -217,6 +222,21 @@ def test_errors_of_tasks_that_lose_a_connection_of_their_own_come_through(parts)
     cluster = Cluster(parts[2])
     with pytest.raises(ConnectionResetError, match="by a shop"):
         cluster.result(cluster.task(fail, "by a shop"))
+
+
+def test_results_that_no_new_connection_can_fetch_are_lost(parts, monkeypatch):
+    """A client that has connected again is running, and may still fail to connect once more."""
+    _, _, client = parts
+    cluster = Cluster(client)
+    done = cluster.task(abs, -1)
+    address = f"tcp://127.0.0.1:{unused_port()}"
+    monkeypatch.setattr(client.scheduler, "gather", distributed.rpc(address).gather, raising=False)
+    with pytest.raises(ConnectionError, match=LOST) as raised:
+        cluster.result(done)
+    assert f"Timed out trying to connect to {address} after 1 s" in str(raised.value)
+    assert client.status == "running"
+    monkeypatch.undo()
+    assert cluster.result(done) == 1
 
 
 @pytest.mark.parametrize("fault", ["stall", "cut"])

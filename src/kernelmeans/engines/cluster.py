@@ -200,7 +200,7 @@ class Cluster:
                 elif answered - changed > STALLED:
                     _refuse_or_warn(len(state), self.client in _SERVED)
                     changed = float("inf")
-            found: list[Any] = gathering.result()
+            found = _fetched(gathering, futures)
             _SERVED.add(self.client)
             return found
         finally:
@@ -246,6 +246,18 @@ class Cluster:
                 raise
             reason = getattr(error, "reason", f"the client is {self.client.status}")
             raise _lost(reason) from error
+
+
+def _fetched(gathering: Any, futures: Sequence[Any]) -> list[Any]:
+    """What has been gathered, unless no connection could be made to fetch it."""
+    try:
+        found: list[Any] = gathering.result()
+    except OSError as error:
+        # A client that has just connected again counts as running, and tasks fail in this way too.
+        if any(future.status == "error" for future in futures):
+            raise
+        raise _lost(str(error)) from error
+    return found
 
 
 def _lost(reason: str) -> ConnectionError:
