@@ -17,6 +17,7 @@ PACKAGES = [
     ".heat",
     ".kernels",
     ".lowrank",
+    ".metrics",
     ".profiles",
     ".report",
     ".rows",

@@ -106,6 +106,7 @@ OTHERS = {
     "labels of neighbours": (lambda labels: neighbor_consistency(X, labels), "labels", LABELS),
     "labels of profiles": (lambda labels: describe(labels, X), "labels", LABELS),
     "stability": (lambda labels: stability(LABELS, labels), ".*labels.*", LABELS),
+    "earlier labels": (lambda like: single().fit(X, like=like), "like", LABELS),
     "match_clusters": (lambda labels: match_clusters(labels, LABELS), ".*", LABELS),
     "eigenvalues": (eigengap, "eigenvalues", np.array([1.0, 0.9, 0.1])),
 }

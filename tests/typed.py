@@ -20,6 +20,7 @@ from kernelmeans import (
     load_model,
 )
 from kernelmeans.baselines import MKKM, RKKM
+from kernelmeans.metrics import ClusterChange, cluster_changes
 from kernelmeans.models import Labels, Model
 from kernelmeans.profiles import Description
 from kernelmeans.tables import TableTransformer
@@ -70,7 +71,10 @@ def new_rows(X: Floats, path: Path) -> None:
     model = Model.of(KernelPowerKMeans(3).fit(X), X)
     assert_type(model.label(path), Labels)
     assert_type(load_model(path).label(X).labels, Integers)
-    assert_type(model.renumber_like(load_model(path), X), list[str])
+    earlier = load_model(path).label(X).labels
+    again = KernelPowerKMeans(3).fit(X, like=earlier)
+    assert_type(again.changes_, list[ClusterChange] | None)
+    assert_type(cluster_changes(again.labels_, earlier), list[ClusterChange])
 
 
 def starts(X: Floats) -> None:

@@ -148,7 +148,7 @@ default="random-partition"
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
-        largest first, unless ``init`` gives the starts.
+        largest first, unless ``init`` gives the starts or ``fit`` gets earlier labels.
     distances_ : ndarray of shape (n_samples, 2)
         Distances (not squared) of each training row to its own centroid and to the second nearest
         one; a single column for one cluster.
@@ -197,6 +197,9 @@ default="random-partition"
         is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
         rows, and Euclidean distances. So do rows that are not in memory. The graphs of all views
         count alike. None for kernel matrices.
+    changes_ : list of kernelmeans.metrics.ClusterChange or None
+        Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
+        gone, and which clusters are new. None without earlier labels.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -353,7 +356,7 @@ class RKKM(OneKernelClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
-        largest first, unless ``init`` gives the starts.
+        largest first, unless ``init`` gives the starts or ``fit`` gets earlier labels.
     distances_ : ndarray of shape (n_samples, 2)
         Distances (not squared) of each training row to its own centroid and to the second nearest
         one; a single column for one cluster.
@@ -413,6 +416,9 @@ class RKKM(OneKernelClusterer):
         nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
         is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
         rows, and Euclidean distances. So do rows that are not in memory. None for kernel matrices.
+    changes_ : list of kernelmeans.metrics.ClusterChange or None
+        Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
+        gone, and which clusters are new. None without earlier labels.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -561,7 +567,7 @@ class RMKKM(SeveralKernelsClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
-        largest first, unless ``init`` gives the starts.
+        largest first, unless ``init`` gives the starts or ``fit`` gets earlier labels.
     distances_ : ndarray of shape (n_samples, 2)
         Distances (not squared) of each training row to its own centroid and to the second nearest
         one; a single column for one cluster.
@@ -612,6 +618,9 @@ class RMKKM(SeveralKernelsClusterer):
         is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
         rows, and Euclidean distances. So do rows that are not in memory. The graphs of all views
         count alike. None for kernel matrices.
+    changes_ : list of kernelmeans.metrics.ClusterChange or None
+        Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
+        gone, and which clusters are new. None without earlier labels.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).

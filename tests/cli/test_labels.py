@@ -1,5 +1,6 @@
 """The labels file: names of rows, distances, memberships, rows that are far or have no label."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -187,7 +188,7 @@ class TestLike:
         result = self.refit(run, "-k", 3)
         assert table("new.labels.csv")["label"].to_list() == new["label"].to_list()
         assert "cluster sizes     20 20 60" in result.stdout
-        assert "found again" not in result.stderr
+        assert "compared with" not in result.stderr
         assert "decided afresh" not in result.stderr
         run("predict", "new.model.skops", "new.csv", "--labels", "again.csv")
         assert table("again.csv")["label"].to_list() == new["label"].to_list()
@@ -198,8 +199,20 @@ class TestLike:
         new = before.filter(pl.col("label") != 0)
         new.drop("label").write_csv("new.csv")
         result = self.refit(run, "-k", 3)
-        assert f"Note: cluster 0 of {MODEL} is not found again; the number is that" in result.stderr
+        assert f"Note: the earlier cluster 0 is gone, compared with {MODEL}" in result.stderr
         found = table("new.labels.csv")["label"]
+        half = (found == 0).sum()
+        (source,) = new["label"].filter(found == 0).unique()
+        split = f"Note: cluster 0 is split off the earlier cluster {source}, with {5 * half} % of"
+        assert split in result.stderr
+        changes = json.loads(Path("new.summary.json").read_text())["changes"]
+        assert changes[0]["size"] == changes[0]["size_shared"] == half
+        assert [(one["cluster"], one["before"], one["kind"]) for one in changes] == [
+            (0, source, "split"),
+            (1, 1, "kept"),
+            (2, 2, "kept"),
+            (None, 0, "gone"),
+        ]
         # One of the two falls apart, and its larger part keeps the number.
         kept = found.to_numpy() == new["label"].to_numpy()
         assert set(found.filter(~pl.Series(kept))) == {0}
@@ -211,7 +224,7 @@ class TestLike:
         new = before.filter(pl.col("label") != 0)
         new.drop("label").write_csv("new.csv")
         result = self.refit(run, "-k", 2)
-        assert "cluster 2 of data.model.skops is found again, but under another" in result.stderr
+        assert "Note: the earlier cluster 2 is cluster 0 now, with 100 % of its" in result.stderr
         assert table("new.labels.csv")["label"].to_list() == [
             {1: 1, 2: 0}[label] for label in new["label"]
         ]

@@ -30,7 +30,6 @@ from kernelmeans import (
     save_model,
 )
 from kernelmeans.cli.app import app
-from kernelmeans.metrics import match_clusters
 from kernelmeans.models import Model, placing
 from kernelmeans.models.archive import TRUSTED_TYPES
 from kernelmeans.rows import open_rows
@@ -317,39 +316,21 @@ class TestFar:
         assert_array_equal(found.label(FRAME).labels, ours.label(FRAME).labels)
 
 
-class TestRenumber:
-    def test_numbers_are_those_of_match_clusters(self):
-        earlier, model = (
-            Model.of(fitted(KernelKMeans(k, kernel="rbf", random_state=0), FRAME)) for k in (4, 3)
-        )
-        before = model.pipeline[-1].labels_.copy()
-        old = earlier.pipeline.predict(FRAME)
-        found = match_clusters(before, old)
-        remarks = model.renumber_like(earlier, FRAME)
-        after = model.pipeline[-1].labels_
-        for cluster, number in found.items():
-            if number < 3:
-                assert set(after[before == cluster]) == {number}
-        assert_array_equal(model.label(FRAME).labels, after)
-        gone = [number for number in range(4) if number not in found.values()]
-        for number in gone:
-            assert any(f"cluster {number} of the earlier model is not found" in r for r in remarks)
-        assert gone
-
-    def test_rows_that_the_earlier_model_cannot_place(self):
-        table = FRAME.copy()
-        earlier = Model.of(fitted(KernelKMeans(3, kernel="rbf", random_state=0), table))
-        rows = FRAME.copy()
-        rows.loc[:5, "a"] = np.nan
-        model = Model.of(make_pipeline(TableTransformer(), RBF).fit(rows))
-        assert model.renumber_like(earlier, rows) == []
-        same = match_clusters(model.pipeline[-1].labels_[6:], earlier.pipeline.predict(FRAME[6:]))
-        assert same == {0: 0, 1: 1, 2: 2}
-
-    def test_other_rows_are_refused(self):
-        model = Model.of(fitted(RBF, FRAME))
-        with pytest.raises(ValueError, match=r"60 rows have earlier labels, .* fitted to 120"):
-            model.renumber_like(model, FRAME[:60])
+def test_earlier_labels_of_a_model_are_those_of_a_fit():
+    """A row that the earlier model cannot place has no earlier cluster."""
+    earlier = Model.of(fitted(RBF, FRAME))
+    rows = FRAME[::-1].copy()
+    rows.iloc[:6, 0] = np.nan
+    found = make_pipeline(TableTransformer(), KernelPowerKMeans(3, random_state=5))
+    labels = earlier.label(rows).labels
+    found.fit(rows, kernelpowerkmeans__like=labels)
+    assert_array_equal(labels[:6], -1)
+    assert_array_equal(found.predict(rows)[6:], earlier.pipeline.predict(FRAME)[::-1][6:])
+    assert [(one.cluster, one.before, one.kind) for one in found[-1].changes_] == [
+        (0, 0, "kept"),
+        (1, 1, "kept"),
+        (2, 2, "kept"),
+    ]
 
 
 class TestFiles:

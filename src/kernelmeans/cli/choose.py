@@ -163,7 +163,7 @@ def _run_search(
 
     try:
         with estimator_errors():
-            timed_fit(search, "choosing", task.Z, quiet=job.quiet)
+            timed_fit(search, "choosing", task.Z, quiet=job.quiet, like=task.like)
     except KeyboardInterrupt as error:
         if str(error):
             job.note(str(error))

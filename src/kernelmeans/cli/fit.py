@@ -2,7 +2,7 @@
 
 import math
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,11 @@ from kernelmeans.cli.prepare import Task, prepare
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.report import description_of, names_of_rows, report_writer, told_columns
 from kernelmeans.cli.summary import as_text, fit_summary
+from kernelmeans.metrics import cluster_changes
 from kernelmeans.models import Labels, Model, load_model
 from kernelmeans.models.far import far_beyond
 from kernelmeans.models.files import write_model
-from kernelmeans.models.model import changed_columns, renumber
+from kernelmeans.models.model import changed_columns
 
 # Fraction of the first objective by which equal costs may differ.
 _ROUNDING = 1e-6
@@ -69,8 +70,12 @@ def run_fit(job: FitJob) -> None:
     others = [path for path in job.search_files().values() if path not in files.values()]
     task = prepare(job)
     names = identifiers(task.table, job.id_column)
-    earlier = None if job.like is None else _earlier(job.like, job, task)
-    search, chosen = None, {}
+    earlier, search = None, None
+    chosen: dict[str, Any] = {}
+    if job.like is not None:
+        with estimator_errors():
+            earlier = load_model(job.like, job.budget())
+            task = replace(task, like=earlier.label(task.table).labels[task.rows])
     if job.chooses:
         search, chosen["search"] = choose_clusters(job, task)
         if (scores := job.search_files().get("plot")) in others:
@@ -81,7 +86,7 @@ def run_fit(job: FitJob) -> None:
     reading = task.table.reading.chosen()
     model, estimator = Model(fitted.pipeline, task.columns, job.dtype, reading, far), fitted.model
     if earlier is not None:
-        _renumber(job, model, *earlier)
+        chosen["changes"] = _changes(job, task, model, earlier)
     row_names = names_of_rows(task, names)
     columns = told_columns(job, task)
     description = description_of(job, task, estimator, columns, row_names)
@@ -116,28 +121,26 @@ def run_fit(job: FitJob) -> None:
     job.report(summary, partial(as_text, description=description))
 
 
-def _earlier(path: Path, job: FitJob, task: Task) -> tuple[Model, Any]:
-    """Load an earlier model, and let it label the rows of the fit."""
-    with estimator_errors():
-        earlier = load_model(path, job.budget())
-        return earlier, earlier.label(task.table).labels[task.rows]
-
-
-def _renumber(job: FitJob, model: Model, earlier: Model, labels: Any) -> None:
-    """Give clusters their numbers in an earlier model, and note the changes."""
-    if changes := changed_columns(model, earlier):
+def _changes(job: FitJob, task: Task, model: Model, earlier: Model) -> list[dict[str, Any]]:
+    """What has become of the clusters of an earlier model; note all but clusters that are kept."""
+    if columns := changed_columns(model, earlier):
         job.note(
-            f"the columns are decided afresh, and are not those of {job.like}: {changes}; "
+            f"the columns are decided afresh, and are not those of {job.like}: {columns}; "
             "--columns and --drop choose them"
         )
-    for remark in renumber(model, earlier, labels, str(job.like)):
-        job.note(remark)
+    assert task.like is not None
+    labels, every = model.pipeline[-1].labels_, range(earlier.pipeline[-1]._n_centroids)
+    changes = cluster_changes(labels, task.like, task.weights, reference_clusters=every)
+    for change in changes:
+        if change.kind != "kept" or change.cluster != change.before:
+            job.note(f"{change}, compared with {job.like}")
+    return [change._asdict() for change in changes]
 
 
 def fit_task(job: FitJob, task: Task, search: ClusterSearch | None = None) -> Fitted:
     """Fit the estimator, unless a search already did. Fit plain kernel k-means to compare."""
     estimator, weights = task.estimator, task.weights
-    timed = partial(timed_fit, X=task.Z, quiet=job.quiet, sample_weight=weights)
+    timed = partial(timed_fit, X=task.Z, quiet=job.quiet, sample_weight=weights, like=task.like)
     if search is not None and weights is None:
         estimator, seconds = search.best_estimator_, search.refit_time_
     else:

@@ -16,7 +16,7 @@ from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._dialect import learn
 from kernelmeans._errors import InputError
 from kernelmeans._text import counted, listed
-from kernelmeans._typing import BoolArray
+from kernelmeans._typing import BoolArray, IntArray
 from kernelmeans.cli import values
 from kernelmeans.cli.data import find_columns
 from kernelmeans.cli.errors import estimator_errors
@@ -66,6 +66,8 @@ class Task:
         Columns and annotations that are categories, whatever their values.
     views : FoundViews or None
         The views.
+    like : ndarray of int of shape (n_rows,) or None, default=None
+        Labels by an earlier model.
     """
 
     estimator: Any
@@ -79,6 +81,7 @@ class Task:
     preparation: Any
     categories: list[str]
     views: FoundViews | None
+    like: IntArray | None = None
 
 
 def prepare(job: "TableJob") -> Task:

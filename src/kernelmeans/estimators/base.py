@@ -12,7 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 from kernelmeans._arrays import take, to_numpy
 from kernelmeans._devices import HOST, Budget, Device, device_of, to_library_of
 from kernelmeans._estimator import Estimator
+from kernelmeans._fitted import on_host
 from kernelmeans._given import received
+from kernelmeans._matching import ClusterChange, cluster_changes, match_clusters
 from kernelmeans._sklearn import (
     CallbackSupportMixin,
     ClusterMixin,
@@ -33,7 +35,7 @@ from kernelmeans.estimators.checks import (
 )
 from kernelmeans.estimators.holder import Holder
 from kernelmeans.estimators.inputs import Input, check_weights
-from kernelmeans.estimators.numbers import completed_numbers, renumbered
+from kernelmeans.estimators.numbers import completed_numbers, earlier_labels, renumbered
 from kernelmeans.estimators.plan import Request, make_plan
 from kernelmeans.estimators.starts import Starts
 from kernelmeans.heat import HeatKernel
@@ -94,6 +96,8 @@ class KernelClusterer(
     result_: Result
     #: Models of older files have none.
     separation_: Array | None = None
+    #: None without earlier labels, and in models of files.
+    changes_: list[ClusterChange] | None = None
     inertia_: float
     inertia_bounds_: tuple[float, float] | None
     approximation_error_: float | None
@@ -128,8 +132,10 @@ class KernelClusterer(
         """The rule of kernel weights; ``scale`` is the cost of one cluster at equal weights."""
         raise NotImplementedError
 
+    # Earlier labels belong to rows, as weights do: an earlier model as a parameter would lose its
+    # fit in clones, see rows that another step has prepared, and make model files grow.
     @fitting
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, like: Any = None) -> Self:
         """Find the clusters.
 
         Parameters
@@ -147,6 +153,11 @@ class KernelClusterer(
             Sample weights; all ones when None. A row of weight 2 counts as two equal rows, a row
             of weight 0 not at all. A default width is an exception: for it no row makes a pair
             with itself.
+        like : array-like of shape (n_samples,), default=None
+            Earlier labels of these rows, for example ``earlier.predict(X)`` of a model of last
+            month; -1 for rows that have none. Clusters that `kernelmeans.metrics.match_clusters`
+            finds again keep their numbers, as far as these are below ``n_clusters``. The others
+            get the free numbers, the largest first. ``changes_`` says what has become of each.
 
         Returns
         -------
@@ -155,9 +166,11 @@ class KernelClusterer(
 
         Raises
         ------
+        TypeError
+            If ``like`` is a model in place of its labels.
         ValueError
-            If X or the weights cannot be used: NaN, wrong shapes, fewer rows than clusters,
-            negative weights, or numbers whose sums overflow.
+            If X, the weights or ``like`` cannot be used: NaN, wrong shapes, fewer rows than
+            clusters, negative weights, or numbers whose sums overflow.
         MemoryError
             If the fit does not fit into ``memory_budget``.
         """
@@ -168,6 +181,7 @@ class KernelClusterer(
         X, device = self._training_rows(X, data)
         budget = device.budget(self.memory_budget)
         weight = check_weights(received(sample_weight, "sample_weight"), X, self.n_clusters)
+        before = None if like is None else earlier_labels(like, len(weight))
         kernel, kernels, rows = data.resolve(X, weight, seed)
         starts = Starts(self.init, self.n_init, self.n_clusters, kernel, X)
         seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
@@ -206,6 +220,9 @@ class KernelClusterer(
         if isinstance(self.init, str):
             # Else the numbers are those of the start that the user gives.
             self._renumber(result.number_by_weight(weight, self.n_clusters))
+        self.changes_ = None
+        if before is not None:
+            self._keep_numbers(before, None if sample_weight is None else weight)
         if self.approximation_error_ == 0 and self.inertia_bounds_ is None:
             self.inertia_bounds_ = self.inertia_, self.inertia_
         weights = result.kernel_weights[result.best]
@@ -215,7 +232,7 @@ class KernelClusterer(
         warn_of_end(result, method, self.n_clusters, data.pairwise, coarse)
         reporter.judged(self.separation_)
         if isinstance(self.kernel_, HeatKernel) and self.separation_ is not None:
-            warn_if_hardly(self.separation_, result.labels[result.best])
+            warn_if_hardly(self.separation_, self.result_.labels[result.best])
         reporter.end()
         return self
 
@@ -349,9 +366,17 @@ class KernelClusterer(
         self._renumber(numbers)
         # Copies of the estimator have the same arrays.
         labels, best = self.result_.labels.copy(), self.result_.best
-        labels[best] = numbers[labels[best]]
+        labels[best] = renumbered(labels[best], numbers)
         self.result_ = replace(self.result_, labels=labels)
+        # They name the clusters by their old numbers.
+        self.changes_ = None
         return self
+
+    def _keep_numbers(self, before: IntArray, weight: Array | None) -> None:
+        """Give clusters that are found again their earlier numbers, and say what has changed."""
+        found = match_clusters(on_host(self.labels_), before, weight)
+        self.renumber([found.get(cluster, -1) for cluster in range(self.n_clusters)])
+        self.changes_ = cluster_changes(on_host(self.labels_), before, weight)
 
     def _renumber(self, numbers: IntArray) -> None:
         """Give the clusters new numbers, in what is kept about new rows and training rows."""

@@ -1,11 +1,50 @@
-"""Numbers of clusters, and labels under other numbers."""
+"""Numbers of clusters, earlier labels, and labels under other numbers."""
 
 from typing import Any
 
 import numpy as np
 
 from kernelmeans._arrays import to_device_of
+from kernelmeans._given import received
 from kernelmeans._typing import IntArray
+from kernelmeans.rows.dask import computed, is_dask
+
+
+def earlier_labels(like: Any, n_rows: int) -> IntArray:
+    """Earlier labels of the rows of a fit.
+
+    Parameters
+    ----------
+    like : array-like or dask array of shape (n_rows,)
+        The labels; below 0 for rows that had no cluster.
+    n_rows : int
+        Rows of the fit.
+
+    Returns
+    -------
+    ndarray of shape (n_rows,)
+        The labels, on the host, and -1 for rows that had no cluster.
+
+    Raises
+    ------
+    TypeError
+        If an estimator is given in place of its labels.
+    ValueError
+        If there is not one integer for each row.
+    """
+    if hasattr(like, "fit") or hasattr(like, "pipeline"):
+        ask = "predict(X)" if hasattr(like, "fit") else "label(X).labels"
+        raise TypeError(
+            f"like={type(like).__name__} is a model: give the labels that it gives the rows of "
+            f"this fit, as it takes them: like=earlier.{ask}."
+        )
+    labels = np.asarray(received(computed(like) if is_dask(like) else like, "like"))
+    if labels.shape != (n_rows,) or labels.dtype.kind not in "iu":
+        raise ValueError(
+            f"like must be {n_rows} integers, an earlier label for each row, got {labels.dtype} of "
+            f"shape {labels.shape}; -1 stands for rows that had none."
+        )
+    return np.maximum(labels.astype(np.int64), -1)
 
 
 def completed_numbers(numbers: Any, n_clusters: int) -> IntArray:

@@ -301,7 +301,8 @@ class KernelPowerKMeans(OneKernelClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
-        largest first, unless ``init`` gives the starts. -1 for a row of no cluster (``outliers``).
+        largest first, unless ``init`` gives the starts or ``fit`` gets earlier labels.
+        -1 is for a row of no cluster (``outliers``).
     distances_ : ndarray of shape (n_samples, 2)
         Distances (not squared) of each training row to its own centroid and to the second nearest
         one; a single column for one cluster.
@@ -373,6 +374,9 @@ class KernelPowerKMeans(OneKernelClusterer):
         ``outliers``.
     outlier_threshold_ : float or None
         The outlier score above which rows belong to no cluster; None without ``outliers``.
+    changes_ : list of kernelmeans.metrics.ClusterChange or None
+        Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
+        gone, and which clusters are new. None without earlier labels.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -607,7 +611,8 @@ class KernelKMeans(OneKernelClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
-        largest first, unless ``init`` gives the starts. -1 for a row of no cluster (``outliers``).
+        largest first, unless ``init`` gives the starts or ``fit`` gets earlier labels.
+        -1 is for a row of no cluster (``outliers``).
     distances_ : ndarray of shape (n_samples, 2)
         Distances (not squared) of each training row to its own centroid and to the second nearest
         one; a single column for one cluster.
@@ -679,6 +684,9 @@ class KernelKMeans(OneKernelClusterer):
         ``outliers``.
     outlier_threshold_ : float or None
         The outlier score above which rows belong to no cluster; None without ``outliers``.
+    changes_ : list of kernelmeans.metrics.ClusterChange or None
+        Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
+        gone, and which clusters are new. None without earlier labels.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -820,7 +828,7 @@ class PowerKMeans(KernelClusterer):
         The centroids.
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
-        largest first, unless ``init`` gives the starts.
+        largest first, unless ``init`` gives the starts or ``fit`` gets earlier labels.
     distances_ : ndarray of shape (n_samples, 2)
         Distances (not squared) of each training row to its own centroid and to the second nearest
         one; a single column for one cluster.
@@ -854,6 +862,9 @@ class PowerKMeans(KernelClusterer):
         nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
         is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
         rows, and Euclidean distances. So do rows that are not in memory. None for kernel matrices.
+    changes_ : list of kernelmeans.metrics.ClusterChange or None
+        Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
+        gone, and which clusters are new. None without earlier labels.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).

@@ -8,8 +8,8 @@ import scipy.sparse
 from numpy.typing import ArrayLike
 from sklearn.metrics import adjusted_rand_score, rand_score
 
+from kernelmeans._labels import encoded
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.metrics.labels import encoded
 
 
 def stability(labels_a: ArrayLike, labels_b: ArrayLike, *, corrected: bool = True) -> float:

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from kernelmeans._arrays import double, namespace, reduce, take_columns
 from kernelmeans._devices import HOST, Device
 from kernelmeans._given import received
+from kernelmeans._labels import encoded
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, Data
 from kernelmeans.engines import Threads
@@ -20,7 +21,6 @@ from kernelmeans.estimators.checks import check_gram
 from kernelmeans.estimators.inputs import check_weights
 from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.lowrank import Explicit
-from kernelmeans.metrics.labels import encoded
 from kernelmeans.rows import Rows
 from kernelmeans.solver.blockwise import distances_to
 from kernelmeans.spaces import FeatureSpace, GramSpace, PartialSum, Space

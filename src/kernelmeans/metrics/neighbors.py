@@ -9,13 +9,13 @@ from sklearn.neighbors import NearestNeighbors, sort_graph_by_row_values
 from sklearn.utils import check_array
 
 from kernelmeans._given import is_integer, received
+from kernelmeans._labels import encoded
 from kernelmeans._typing import Data
 from kernelmeans.engines.threads import (
     in_this_process,
     single_threaded_blas,
     single_threaded_openmp,
 )
-from kernelmeans.metrics.labels import encoded
 
 
 def neighbor_consistency(

@@ -152,7 +152,8 @@ def _skops() -> Any:
 def _portable(step: Any) -> Any:
     """A copy of a step that any machine can open. `Model` holds the names of columns."""
     step = without_names(step)
-    vars(step).pop("_skl_callbacks", None)
+    for name in ("_skl_callbacks", "changes_"):
+        vars(step).pop(name, None)
     for name in ("labels_", "distances_", "certainty_", "outlier_score_"):
         if getattr(step, name, None) is not None:  # they may lie on a Dask cluster
             setattr(step, name, np.asarray(getattr(step, name)))

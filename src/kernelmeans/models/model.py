@@ -12,7 +12,6 @@ from kernelmeans._given import received
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._text import listed
 from kernelmeans.estimators.base import KernelClusterer
-from kernelmeans.metrics import match_clusters
 from kernelmeans.models.far import far_beyond
 from kernelmeans.models.labels import Labels, label
 from kernelmeans.models.placing import open_table
@@ -139,32 +138,6 @@ class Model:
             table = open_table(self, Path(table))
         return label(self, table)
 
-    def renumber_like(self, earlier: "Model", table: Any) -> list[str]:
-        """Give clusters that are found again the numbers that they had in an earlier model.
-
-        Parameters
-        ----------
-        earlier : Model
-            The earlier model.
-        table : path, data frame, array-like, sparse matrix or Rows
-            The rows that this model was fitted to, in their order.
-
-        Returns
-        -------
-        list of str
-            Sentences on clusters that are gone, and on those whose numbers are too large.
-
-        Raises
-        ------
-        ValueError
-            If the earlier model cannot label the table, or this one was fitted to other rows.
-
-        See Also
-        --------
-        kernelmeans.metrics.match_clusters : Which clusters are found again.
-        """
-        return renumber(self, earlier, earlier.label(table).labels)
-
     def describe(self, table: Any, **options: Any) -> Description:
         """Describe the clusters, by `kernelmeans.describe`.
 
@@ -210,50 +183,6 @@ class Model:
         from kernelmeans.models.files import save_model
 
         save_model(self, path)
-
-
-def renumber(
-    model: Model, earlier: Model, labels: Any, name: str = "the earlier model"
-) -> list[str]:
-    """Give clusters that are found again their earlier numbers.
-
-    Parameters
-    ----------
-    model : Model
-        A model of some rows.
-    earlier : Model
-        An earlier model.
-    labels : ndarray of int of shape (n_rows,)
-        The labels that the earlier model gives these rows; -1 where it cannot place them.
-    name : str
-        What to call the earlier model.
-
-    Returns
-    -------
-    list of str
-        Sentences on clusters that are gone, and on those whose numbers are too large.
-    """
-    estimator = model.pipeline[-1]
-    placed, own = labels >= 0, on_host(estimator.labels_)
-    if len(labels) != len(own):
-        raise ValueError(
-            f"{len(labels)} rows have earlier labels, but the model was fitted to {len(own)}: give "
-            "the table of its fit."
-        )
-    found = match_clusters(own[placed], labels[placed]) if placed.any() else {}
-    n_clusters = estimator._n_centroids
-    estimator.renumber([found.get(cluster, -1) for cluster in range(n_clusters)])
-    remarks = []
-    for number in range(earlier.pipeline[-1]._n_centroids):
-        if number not in found.values():
-            reused = "; the number is that of a new cluster now" * (number < n_clusters)
-            remarks.append(f"cluster {number} of {name} is not found again{reused}")
-        elif number >= n_clusters:
-            remarks.append(
-                f"cluster {number} of {name} is found again, but under another number, "
-                f"because there are only {n_clusters} clusters"
-            )
-    return remarks
 
 
 def changed_columns(model: Model, earlier: Model) -> str:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
+from kernelmeans._labels import encoded
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.metrics import match_clusters
-from kernelmeans.metrics.labels import encoded
 from kernelmeans.profiles.rows import NEAR_BORDER
 
 #: Cells of the map from left to right, and from top to bottom.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 import numpy as np
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import check_random_state, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from kernelmeans._estimator import Estimator
 from kernelmeans._fitted import count_rows
@@ -24,6 +24,7 @@ from kernelmeans._sklearn import (
 )
 from kernelmeans._typing import IntArray, ScoreName
 from kernelmeans._warnings import warn_user
+from kernelmeans.estimators.numbers import earlier_labels
 from kernelmeans.rows import as_rows
 from kernelmeans.search.candidates import Candidate, clusters_parameter, labels_of, seeded
 from kernelmeans.search.ladder import AUTO, Ladder, most_clusters
@@ -240,7 +241,7 @@ default="jaccard"
     # The estimator may have callbacks, and its parameters are checked when it is fitted.
     @with_callbacks
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: Any = None, *, like: Any = None, **params: Any) -> Self:
         """Fit all candidates to halves of the rows, choose one, and fit it to all rows.
 
         Parameters
@@ -250,8 +251,11 @@ default="jaccard"
             matrices, shape (L, n_samples, n_samples).
         y : Ignored
             Not used, present for API consistency by convention.
+        like : array-like of shape (n_samples,), default=None
+            Earlier labels of the rows. The clusters of the choice that are found again keep their
+            numbers, as in the fit of `kernelmeans.KernelPowerKMeans`.
         **params : Refused
-            There are none: a row counts once, whatever its sample weight.
+            There are no others: a row counts once, whatever its sample weight.
 
         Returns
         -------
@@ -261,7 +265,8 @@ default="jaccard"
         Raises
         ------
         TypeError
-            If ``sample_weight`` or another parameter is given.
+            If ``sample_weight`` or another parameter is given, or ``like`` for an estimator of
+            another package.
         ValueError
             If the estimator or the grid cannot be used, if a half has fewer rows than clusters, or
             if all candidates fail or find fewer clusters than they are asked for.
@@ -286,6 +291,7 @@ default="jaccard"
         whole = Samples.of(X, [Candidate.of(estimator, one).estimator for one in first])
         rng = check_random_state(self.random_state)
         seed, *seeds = rng.randint(SEEDS, size=self.n_splits + 1).tolist()
+        keeping = _keeping(like, estimator, whole.n_rows)
         used = whole.sample(MOST_ROWS, seed)
         most = most_clusters(len(used))
         candidates = [Candidate.of(estimator, one) for one in ladder.first(most)]
@@ -309,7 +315,7 @@ default="jaccard"
         self._store(X, race, ladder, used, whole.n_rows)
         if record.errors:
             warn_user(f"Candidates that failed have no score: {record.failures()}.")
-        self._refit(X, seed)
+        self._refit(X, seed, keeping)
         self._say(1, f"{self.verdict_}, after {time.perf_counter() - begin:.3g} s")
         race.runner.end()
         return self
@@ -390,14 +396,14 @@ default="jaccard"
         halved = f"{some}{self.n_splits} splits of {few}{self.n_rows_} rows"
         self.verdict_ = verdict(self.results_, best, others, halved)
 
-    def _refit(self, X: Any, seed: int) -> None:
-        """Fit the choice to all rows."""
+    def _refit(self, X: Any, seed: int, keeping: Mapping[str, Any]) -> None:
+        """Fit the choice to all rows, which may keep earlier numbers."""
         self.refit_time_ = np.nan
         if self.best_index_ is None:
             self.best_estimator_, self.labels_ = None, np.zeros(self.n_rows_, dtype=np.int32)
             return
         chosen, begin = Candidate.of(self.estimator, self.best_params_), time.perf_counter()
-        self.best_estimator_ = seeded(chosen.estimator, seed, only_unset=True).fit(X)
+        self.best_estimator_ = seeded(chosen.estimator, seed, only_unset=True).fit(X, **keeping)
         self.refit_time_ = time.perf_counter() - begin
         self.labels_ = labels_of(self.best_estimator_, X)
 
@@ -423,6 +429,19 @@ def _checked(estimator: Any) -> Any:
             "clusters that can be predicted for rows that the fit has not seen."
         )
     return estimator
+
+
+def _keeping(like: Any, estimator: Any, n_rows: int) -> dict[str, Any]:
+    """Arguments of a fit whose clusters keep the numbers of earlier labels, if there are any."""
+    if like is None:
+        return {}
+    *_, (step, last) = getattr(estimator, "steps", [("", estimator)])
+    if not has_fit_parameter(last, "like"):
+        raise TypeError(
+            f"like: clusters of {type(last).__name__} cannot keep their numbers; leave out like, "
+            "or search over an estimator of kernelmeans."
+        )
+    return {f"{step}__like".removeprefix("__"): earlier_labels(like, n_rows)}
 
 
 def _check_halves(n_rows: int, candidates: Sequence[Candidate], ladder: Ladder) -> None:

@@ -35,7 +35,7 @@ def encoded(name: str, labels: Any, n_rows: int | None = None) -> tuple[Any, Int
 
     Examples
     --------
-    >>> from kernelmeans.metrics.labels import encoded
+    >>> from kernelmeans._labels import encoded
     >>> encoded("labels", [7, -1, 7])
     (array([-1,  7]), array([1, 0, 1]))
     """
