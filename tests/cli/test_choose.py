@@ -247,9 +247,9 @@ def test_rows_that_are_drawn_are_announced(run, noise, monkeypatch):
 def test_all_cores_search_unless_told_otherwise(run, data, monkeypatch):
     searches, fit = [], ClusterSearch.fit
 
-    def seen(self, X):
+    def seen(self, X, **given):
         searches.append(self.n_jobs)
-        return fit(self, X)
+        return fit(self, X, **given)
 
     monkeypatch.setattr(ClusterSearch, "fit", seen)
     for command in ("choose", "fit"):

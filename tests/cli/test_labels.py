@@ -193,6 +193,17 @@ class TestLike:
         run("predict", "new.model.skops", "new.csv", "--labels", "again.csv")
         assert table("again.csv")["label"].to_list() == new["label"].to_list()
 
+    @pytest.mark.parametrize("weights", [False, True])
+    def test_the_choice_of_a_search_keeps_numbers(self, run, fit, blobs, weights):
+        fit()
+        before = blobs.with_columns(label=table()["label"], w=1.0)
+        new = before.sort("label", descending=True)
+        new.drop("label").write_csv("new.csv")
+        weighted = ("--weight-column", "w") if weights else ("--drop", "w")
+        result = self.refit(run, "-k", "2-4", *weighted)
+        assert table("new.labels.csv")["label"].to_list() == new["label"].to_list()
+        assert "compared with" not in result.stderr
+
     def test_a_cluster_that_is_gone(self, run, fit, blobs):
         fit()
         before = blobs.with_columns(label=table()["label"])
