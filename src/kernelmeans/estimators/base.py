@@ -38,10 +38,12 @@ from kernelmeans.estimators.inputs import Input, check_weights
 from kernelmeans.estimators.numbers import completed_numbers, earlier_labels, renumbered
 from kernelmeans.estimators.plan import Request, make_plan
 from kernelmeans.estimators.starts import Starts
+from kernelmeans.estimators.tree import ClusterTree, between_means
 from kernelmeans.heat import HeatKernel
+from kernelmeans.heat.closeness import some_of_each
 from kernelmeans.heat.neighbors import DistinctRows
 from kernelmeans.heat.outliers import Outliers, threshold_of
-from kernelmeans.heat.separation import warn_if_hardly
+from kernelmeans.heat.separation import Borders, conductances, warn_if_hardly
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows, computed
 from kernelmeans.solver import (
@@ -63,6 +65,8 @@ BATCH_BYTES = 2**30
 MEMBERSHIPS_FRACTION = 0.25
 #: Fraction of the memory budget up to which rows on disk are loaded.
 LOADED_FRACTION = 0.25
+#: About how many rows tell how far centroids are from each other.
+TREE_ROWS = 1024
 #: Seeds are below this.
 SEEDS = np.iinfo(np.int32).max
 #: Attributes that are in the library and on the device of X.
@@ -94,10 +98,11 @@ class KernelClusterer(
     certainty_: Array
     memberships_: Array | None
     result_: Result
-    #: Models of older files have none.
+    #: Models of older files have neither.
     separation_: Array | None = None
     #: None without earlier labels, and in models of files.
     changes_: list[ClusterChange] | None = None
+    tree_: ClusterTree | None = None
     inertia_: float
     inertia_bounds_: tuple[float, float] | None
     approximation_error_: float | None
@@ -214,7 +219,9 @@ class KernelClusterer(
         self.n_iter_ = int(result.n_iter[result.best])
         found = self._set_labels(X, given, weight, embedded, device, budget)
         labels: IntArray = found["label"]
-        self.separation_ = data.separation(self.kernel_, X, labels, weight, self.n_clusters)
+        borders = data.borders(self.kernel_, X, labels, weight, self.n_clusters)
+        self.separation_ = None if borders is None else conductances(borders.edges)
+        self.tree_ = self._make_tree(X, labels, weight, borders, device)
         if self.outliers is not None:
             self._leave_out(X, given, labels, weight)
         if isinstance(self.init, str):
@@ -336,6 +343,52 @@ class KernelClusterer(
         found = computed(found) if isinstance(X, DaskRows) else found
         return -total_cost(found["nearest"], weight)
 
+    def cut(self, n_clusters: int, X: Any = None) -> IntArray:
+        """Labels of fewer clusters: those of the fit, merged along ``tree_``.
+
+        Those for all numbers of clusters are nested: each cluster is a part of one of any smaller
+        number.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of clusters, at most that of the fit.
+        X : array-like, default=None
+            New rows, as in `predict`. When None, the training rows.
+
+        Returns
+        -------
+        labels : array of shape (n_rows,)
+            Index of the cluster of each row. Clusters are numbered by their weight in the fit, the
+            largest first.
+
+        Raises
+        ------
+        NotFittedError
+            If the estimator has not been fitted.
+        ValueError
+            If there cannot be so many clusters, if the model is of an older file, which has no
+            tree, or if `predict` refuses X.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from kernelmeans import KernelPowerKMeans
+        >>> X = np.concatenate([np.linspace(x, x + 1, 20) for x in (0, 3, 20)])[:, None]
+        >>> model = KernelPowerKMeans(3, random_state=0).fit(X)
+        >>> np.bincount(model.cut(2)).tolist(), model.cut(2, [[0.5], [3.5], [20.5]]).tolist()
+        ([40, 20], [0, 0, 1])
+        """
+        check_is_fitted(self)
+        if self.tree_ is None:
+            raise ValueError(
+                "This model is of an older file, which has no tree of its clusters; fit it again."
+            )
+        # The last is for rows of no cluster, which are -1.
+        numbers = np.append(self.tree_.cut(n_clusters), np.int32(-1))
+        labels: IntArray = renumbered(self.labels_ if X is None else self.predict(X), numbers)
+        return labels
+
     def renumber(self, numbers: Any) -> Self:
         """Give the clusters other numbers.
 
@@ -388,6 +441,22 @@ class KernelClusterer(
             self.separation_ = self.separation_[np.argsort(numbers)]
         if self._outliers is not None:
             self._outliers = self._outliers.renumbered(numbers)
+        if self.tree_ is not None:
+            self.tree_ = self.tree_.renumbered(numbers)
+
+    def _make_tree(
+        self, X: Data, labels: IntArray, weight: Array, borders: Borders | None, device: Device
+    ) -> ClusterTree:
+        """The tree of the clusters: by how close they are in a graph, or else by the cost."""
+        counting = np.where(weight > 0, labels, -1)
+        own = counting >= 0
+        cluster_weight = np.bincount(labels[own], weight[own], self.n_clusters).astype(np.float64)
+        if borders is not None and borders.closeness is not None:
+            return ClusterTree.by_closeness(borders.closeness, cluster_weight)
+        rows = some_of_each(counting, self.n_clusters, TREE_ROWS)
+        squared = Assigner.of(self, device).distances(X[rows]).astype(np.float64) ** 2
+        squared = between_means(squared, labels[rows], weight[rows])
+        return ClusterTree.by_cost(squared, cluster_weight)
 
     def _training_rows(self, X: Any, data: Input) -> tuple[Data, Device]:
         """The rows of the fit, checked and on the host, and the device to compute on."""

@@ -23,14 +23,15 @@ from kernelmeans.estimators.checks import (
 )
 from kernelmeans.estimators.holder import Holder
 from kernelmeans.estimators.kernels import resolve_kernel
-from kernelmeans.heat import GraphKernel
+from kernelmeans.heat import GraphKernel, HeatKernel
+from kernelmeans.heat.closeness import closeness_in_graph
 from kernelmeans.heat.neighbors import AMPLE, DistinctRows, nearest_stored, without_loops
 from kernelmeans.heat.separation import (
     SOUGHT_ROWS,
+    Borders,
+    borders_of_neighbors,
     cluster_shares,
-    conductances,
     edges_between,
-    neighbors_between,
 )
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import subsample
@@ -143,12 +144,13 @@ class Input:
     def remember(self, kernel: Any, X: Data) -> None:
         """Keep what `diagonal` needs to know about the training rows."""
 
-    def separation(
+    def borders(
         self, kernel: Any, X: Data, labels: IntArray, sample_weight: Array, n_clusters: int
-    ) -> Array | None:
-        """The conductances of clusters of training rows, in the graph of their neighbours."""
-        distinct = distinct_rows(kernel, X)
-        return conductances(neighbors_between(X, labels, sample_weight, n_clusters, distinct))
+    ) -> Borders | None:
+        """The borders of clusters of training rows, in the graph of their neighbours."""
+        density = kernel.parameters["density"] if isinstance(kernel, HeatKernel) else None
+        given = X, labels, sample_weight, n_clusters
+        return borders_of_neighbors(*given, distinct_rows(kernel, X), density)
 
     def check_outliers(self, outliers: Any) -> None:
         """Refuse to look for outliers where there are no rows to compare."""
@@ -219,7 +221,7 @@ class KernelMatrix(Input):
     def remember(self, kernel: Any, X: Data) -> None:
         self.known = TrainingDiagonal(X)
 
-    def separation(self, *given: Any) -> None:
+    def borders(self, *given: Any) -> None:
         """None: a kernel matrix has no neighbours."""
 
     def diagonal(self, kernel: Any, X: Data, device: Device = HOST, given: Any = None) -> Array:
@@ -243,18 +245,18 @@ class Graph(Input):
         check_edges(X, kernel.title)
         kernel.check_connected(X)
 
-    def separation(
+    def borders(
         self, kernel: Any, X: Data, labels: IntArray, sample_weight: Array, n_clusters: int
-    ) -> Array:
-        """That of the graph, by its weights; of distances, of the neighbours in use."""
+    ) -> Borders:
+        """Those in the graph, by its weights; of distances, of the neighbours in use."""
         counting = np.flatnonzero(sample_weight)
         graph = scipy.sparse.csr_array(X)[counting][:, counting]
         if (count := kernel.parameters.get("n_neighbors")) is not None:
             near = nearest_stored(without_loops(graph), count - 1)
             graph = ((near + near.T) > 0).astype(np.float64)
-        n = len(counting)
-        shares = cluster_shares(np.arange(n), labels[counting], n, n_clusters)
-        return conductances(edges_between(without_loops(graph), shares))
+        graph, labels, n = without_loops(graph), labels[counting], len(counting)
+        edges = edges_between(graph, cluster_shares(np.arange(n), labels, n, n_clusters))
+        return Borders(edges, closeness_in_graph(graph, labels, n_clusters))
 
 
 def distinct_rows(kernel: Kernel, X: Data) -> DistinctRows | None:

@@ -20,7 +20,8 @@ from kernelmeans.estimators.checks import check_gram, warn_if_far
 from kernelmeans.estimators.holder import Holder
 from kernelmeans.estimators.inputs import Input, TrainingDiagonal, distinct_rows
 from kernelmeans.estimators.views import View, find_views, kernel_names
-from kernelmeans.heat.separation import conductances, neighbors_between
+from kernelmeans.heat import HeatKernel
+from kernelmeans.heat.separation import Borders
 from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.solver import Result, warn_unless_positive
@@ -198,25 +199,30 @@ class Views(Input):
         complete[:, self.factors > 0] = weights
         return complete
 
-    def separation(
+    def borders(
         self,
         kernel: CombinedKernel,
         X: Data,
         labels: IntArray,
         sample_weight: Array,
         n_clusters: int,
-    ) -> Array | None:
-        """The same in the graphs of all views, in each of which all edges count as 1 together."""
-        between: dict[str, Array] = {}
-        for one, columns in zip(kernel.kernels, kernel.columns, strict=True):
+    ) -> Borders | None:
+        """Those in the graphs of all views, in each of which all edges count as 1 together."""
+        found: dict[str, Borders] = {}
+        pairs = list(zip(kernel.kernels, kernel.columns, strict=True))
+        # Of kernels of the same rows, that with a graph says the most.
+        for one, columns in sorted(pairs, key=lambda pair: not isinstance(pair[0], HeatKernel)):
             rows = _select(X, columns)
             distinct = distinct_rows(one, rows)
             metric = "euclidean" if distinct is None else distinct.nearest.metric
             key = f"{columns!r} {metric}"
-            if key not in between:
-                given = rows, labels, sample_weight, n_clusters, distinct
-                between[key] = neighbors_between(*given)
-        return conductances(np.mean(list(between.values()), axis=0))
+            if key not in found:
+                borders = super().borders(one, rows, labels, sample_weight, n_clusters)
+                assert borders is not None
+                found[key] = borders
+        edges = np.mean([one.edges for one in found.values()], axis=0)
+        close = [one.closeness for one in found.values() if one.closeness is not None]
+        return Borders(edges, np.mean(close, axis=0) if close else None)
 
     def diagonal_for_labels(self, kernel: CombinedKernel, X: Data, given: Any = None) -> Array:
         return np.zeros((X.shape[0], len(kernel.kernels)), X.dtype)
@@ -268,7 +274,7 @@ class KernelMatrices(Views):
         combined = self._combined(kernels, list(range(self.n_kernels)))
         return combined, combined.kernels, matrices
 
-    def separation(self, *given: Any) -> None:
+    def borders(self, *given: Any) -> None:
         """None: kernel matrices have no neighbours."""
 
     def remember(self, kernel: CombinedKernel, X: Data) -> None:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse
 from sklearn import config_context
+from sklearn.metrics import pairwise_distances
 from sklearn.neighbors import NearestNeighbors
 
 from kernelmeans._dialect import option
@@ -184,6 +185,11 @@ class NearestRows:
         """The fraction of the true neighbours that `near` has found: 1 unless rows are in cells."""
         return 1.0 if self._near is None else self._near[2]
 
+    @property
+    def n_sought(self) -> int:
+        """Other rows for each row that the widest search so far has sought."""
+        return 0 if self._near is None else int(self._near[0].shape[1])
+
     @cached_property
     def _cells(self) -> Cells:
         return Cells(lambda indices: self._placed(self.rows[indices]), self.rows.shape[0])
@@ -235,9 +241,13 @@ class NearestRows:
         n = self.rows.shape[0]
         return self._placed(self.rows[np.arange(n + 1) % n])
 
+    @property
+    def _sought_metric(self) -> str:
+        return "euclidean" if self.metric in DIRECTIONS else self.metric
+
     @cached_property
     def _search(self) -> NearestNeighbors:
-        metric = "euclidean" if self.metric in DIRECTIONS else self.metric
+        metric = self._sought_metric
         # Trees are exact for metrics with the triangle inequality alone, which "dice" has not, and
         # no faster where differences do not add up along columns.
         search = "auto" if metric in NORMS else "brute"
@@ -345,6 +355,12 @@ class NearestRows:
             distances, found = search.kneighbors(placed, n_neighbors)
         _refuse_overflow(distances)
         return distances, found
+
+    def among(self, places: IntArray) -> Array:
+        """Distances (m, m) between some of the rows, up to the same factor."""
+        placed = self._placed(self.rows[places])
+        with single_threaded_blas():
+            return np.asarray(pairwise_distances(placed, metric=self._sought_metric), np.float64)
 
     def digests(self, rows: Data) -> Digests:
         """A digest of each row; those of equal rows are equal."""

@@ -1,11 +1,14 @@
 """How well clusters keep their neighbours, by which a fit can be judged without labels."""
 
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse
 
 from kernelmeans._numbers import percent
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
+from kernelmeans.heat.closeness import closeness
 from kernelmeans.heat.neighbors import DistinctRows, auto_neighbors, csr_of
 from kernelmeans.lowrank import subsample
 
@@ -110,14 +113,30 @@ def conductances(between: Array) -> Array:
     return found
 
 
-def neighbors_between(
+class Borders(NamedTuple):
+    """What a graph says of the borders of clusters.
+
+    Attributes
+    ----------
+    edges : ndarray of shape (n_clusters, n_clusters)
+        The `edges_between` clusters.
+    closeness : ndarray of shape (n_clusters, n_clusters) or None
+        How close they are (``kernelmeans.heat.closeness``); None for kernels without a graph.
+    """
+
+    edges: Array
+    closeness: Array | None
+
+
+def borders_of_neighbors(
     X: Data,
     labels: IntArray,
     sample_weight: Array,
     n_clusters: int,
     distinct: DistinctRows | None = None,
-) -> Array:
-    """The `edges_between` clusters of rows, in the graph of their nearest neighbours.
+    density: float | None = None,
+) -> Borders:
+    """The borders of clusters of rows, in the graph of their nearest neighbours.
 
     Parameters
     ----------
@@ -132,11 +151,14 @@ def neighbors_between(
     distinct : DistinctRows, default=None
         The distinct rows of X, if their neighbours are known. Otherwise those of at most 4096 rows
         are sought, by Euclidean distance.
+    density : float, default=None
+        The exponent of the density in the graph of a heat kernel. When None, there is none, and
+        its closeness is not sought.
 
     Returns
     -------
-    ndarray of shape (n_clusters, n_clusters)
-        The edges.
+    Borders
+        The borders.
     """
     if distinct is None:
         size = min(SOUGHT_ROWS, int(np.count_nonzero(sample_weight)))
@@ -151,8 +173,13 @@ def neighbors_between(
         one_way = csr_of(np.ones(others.size), others, n)
         graph = one_way.maximum(one_way.T)
     counting = np.flatnonzero(sample_weight)
-    shares = cluster_shares(distinct.places(X[counting]), labels[counting], n, n_clusters)
-    return edges_between(graph, shares)
+    nodes, labels = distinct.places(X[counting]), labels[counting]
+    edges = edges_between(graph, cluster_shares(nodes, labels, n, n_clusters))
+    if density is None or n == 1:
+        return Borders(edges, None)
+    of_nodes = np.full(n, -1)
+    of_nodes[nodes] = labels
+    return Borders(edges, closeness(nearest, density, of_nodes, n_clusters))
 
 
 def warn_if_hardly(separation: Array, labels: IntArray) -> None:

@@ -39,6 +39,7 @@ TRUSTED_TYPES = (
     "kernelmeans.estimators.several.Views",
     "kernelmeans.estimators.single.KernelKMeans",
     "kernelmeans.estimators.single.KernelPowerKMeans",
+    "kernelmeans.estimators.tree.ClusterTree",
     "kernelmeans.estimators.views.View",
     "kernelmeans.heat.anchors.AnchorFeatures",
     "kernelmeans.heat.given.DistancesKernel",

@@ -24,6 +24,7 @@ from kernelmeans._errors import InputError
 from kernelmeans._files import write_files
 from kernelmeans._fitted import is_stacked, transformed
 from kernelmeans.estimators.assigner import Assigner, read_new
+from kernelmeans.estimators.tree import ClusterTree
 from kernelmeans.models.archive import TRUSTED_TYPES, check_archive, check_content
 from kernelmeans.models.model import Model
 from kernelmeans.models.placing import without_names
@@ -196,6 +197,7 @@ def _well_formed(model: Model) -> bool:
         and isinstance(predictor, ProductPredictor) == several
         and isinstance(labels, np.ndarray)
         and _has_centroids(predictor, labels.size)
+        and _has_tree(estimator, len(predictor.norms))
         and isinstance(model.columns, list)
         and all(isinstance(name, str) for name in model.columns)
         and model.dtype in ("float32", "float64")
@@ -213,6 +215,12 @@ def _has_centroids(predictor: Predictor, most: int) -> bool:
         return True
     every = np.arange(norms.size)
     return isinstance(numbers, np.ndarray) and np.array_equal(np.sort(numbers), every)
+
+
+def _has_tree(estimator: Any, n_clusters: int) -> bool:
+    """Say whether a model has a sound tree, or none, as those of older files."""
+    tree = estimator.tree_
+    return tree is None or (isinstance(tree, ClusterTree) and tree.is_well_formed(n_clusters))
 
 
 def _is_reading(reading: Any) -> bool:
