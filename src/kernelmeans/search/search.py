@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from kernelmeans._estimator import Estimator
-from kernelmeans._fitted import count_rows
+from kernelmeans._fitted import count_rows, parts, transformed
 from kernelmeans._given import plain
 from kernelmeans._sklearn import (
     CallbackSupportMixin,
@@ -349,6 +349,37 @@ default="jaccard"
                 validate_data(self, X, reset=False, skip_check_array=skipped, **given)
             return np.zeros(count_rows(X, self.estimator), dtype=np.int32)
         labels: IntArray = self.best_estimator_.predict(X)
+        return labels
+
+    def cut(self, n_clusters: int, X: Any = None) -> IntArray:
+        """Labels of fewer clusters: those of ``best_estimator_``, merged along its tree.
+
+        Searches for different numbers of clusters have unrelated answers. Those of one tree are
+        nested.
+
+        Parameters
+        ----------
+        n_clusters : int
+            Number of clusters, at most that of the choice.
+        X : {array-like, CSR matrix, dataframe, Rows}, default=None
+            New rows, as in `predict`. When None, all rows of the fit.
+
+        Returns
+        -------
+        labels : ndarray of shape (n_rows,)
+            Index of the cluster of each row, as in `kernelmeans.KernelPowerKMeans.cut`.
+
+        Raises
+        ------
+        NotFittedError
+            If the search has not been fitted to its end.
+        ValueError
+            If there cannot be so many clusters, or if the search has chosen none.
+        """
+        transformers, model = parts(self)
+        labels: IntArray = model.cut(
+            n_clusters, None if X is None else transformed(transformers, X)
+        )
         return labels
 
     def plot(self) -> "Figure":
