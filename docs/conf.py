@@ -69,7 +69,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": ExplicitOrder(
         f"plot_{name}.py"
         for name in (
-            *("shapes", "digits", "customers", "choosing", "new_rows", "texts", "views"),
+            *("shapes", "digits", "tree", "customers", "choosing", "new_rows", "texts", "views"),
             *("communities", "cells", "million", "disk", "film"),
         )
     ),

@@ -200,6 +200,12 @@ default="random-partition"
     changes_ : list of kernelmeans.metrics.ClusterChange or None
         Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
         gone, and which clusters are new. None without earlier labels.
+    tree_ : kernelmeans.estimators.tree.ClusterTree
+        Which clusters are merged first: ``children_`` and ``distances_`` as those of
+        `sklearn.cluster.AgglomerativeClustering`. The method `cut` merges clusters along it. Heat
+        kernels merge the clusters with the least of a gap between them; without one, those merge
+        that add the least to the cost.
+        Models of older files have none.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -419,6 +425,12 @@ class RKKM(OneKernelClusterer):
     changes_ : list of kernelmeans.metrics.ClusterChange or None
         Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
         gone, and which clusters are new. None without earlier labels.
+    tree_ : kernelmeans.estimators.tree.ClusterTree
+        Which clusters are merged first: ``children_`` and ``distances_`` as those of
+        `sklearn.cluster.AgglomerativeClustering`. The method `cut` merges clusters along it. Heat
+        and graph kernels merge the clusters with the least of a gap between them, other kernels
+        those that add the least to the cost.
+        Models of older files have none.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -621,6 +633,12 @@ class RMKKM(SeveralKernelsClusterer):
     changes_ : list of kernelmeans.metrics.ClusterChange or None
         Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
         gone, and which clusters are new. None without earlier labels.
+    tree_ : kernelmeans.estimators.tree.ClusterTree
+        Which clusters are merged first: ``children_`` and ``distances_`` as those of
+        `sklearn.cluster.AgglomerativeClustering`. The method `cut` merges clusters along it. Heat
+        kernels merge the clusters with the least of a gap between them; without one, those merge
+        that add the least to the cost.
+        Models of older files have none.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).

@@ -388,5 +388,28 @@ def test_the_recipe_of_scikit_learn_draws_it():
         counts.append(sum(1 if child < 6 else counts[child - 6] for child in merge))
     Z = np.column_stack([tree.children_, tree.distances_, counts]).astype(float)
     assert_array_equal(Z, tree.linkage())
-    drawn = dendrogram(Z, no_plot=True)
-    assert list(map(int, drawn["ivl"])) == tree.leaves
+    assert sorted(map(int, dendrogram(Z, no_plot=True)["ivl"])) == list(range(6))
+
+
+def test_branches_do_not_cross():
+    model = KernelPowerKMeans(**SHORT).fit(X)
+    tree = model.tree_
+    # Heavier branches come first, and the clusters of each branch stand together.
+    place = np.argsort(tree.leaves)
+    for n_clusters in range(1, 7):
+        numbers = tree.cut(n_clusters)[tree.leaves]
+        assert np.count_nonzero(np.diff(numbers)) == n_clusters - 1
+    weight = np.bincount(tree.cut(2), tree.cluster_weight_)
+    assert tree.cut(2)[tree.leaves[0]] == weight.argmax()
+    branches = tree.branches()
+    assert branches.shape == (5, 4, 2)
+    x, y = branches[..., 0], branches[..., 1]
+    assert_array_equal(x[:, 1], x[:, 2])
+    assert x[-1, 1] == 1
+    assert (x[:, [0, 3]] <= x[:, [1]]).all()
+    leaves = tree.children_ < 6
+    assert_array_equal(x[:, [0, 3]][leaves], 0)
+    assert_array_equal(y[:, [0, 3]][leaves], place[tree.children_[leaves]])
+    # Lengths keep the proportions of the distances.
+    gaps = np.diff(tree.distances_)
+    assert_allclose(np.diff(x[:, 1]) * gaps.sum(), gaps * (1 - x[0, 1]), atol=1e-12)

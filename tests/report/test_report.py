@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -329,3 +330,31 @@ def test_histograms_of_logarithms_are_on_their_scale(rng):
     assert sum(fraction > 0 for fraction in shown["all"]) > 12
     low, high = (number_of(end) for end in shown["ends"])
     assert 0 < money.min() / 2 <= low < high <= money.max() * 2
+
+
+def test_clusters_that_are_alike_stand_side_by_side():
+    sizes = {0: 30, 40: 25, 3: 20, 43: 15, 200: 12}
+    rows = np.concatenate([x + np.linspace(0, 1, n) for x, n in sizes.items()])[:, None]
+    model = KernelPowerKMeans(5, random_state=0).fit(rows)
+    report = ClusterReport(model, rows, names=["a", "b", "c & d", "e", "f"])
+    known = report.to_dict()["tree"]
+    assert known["leaves"] == [0, 2, 1, 3, 4]
+    assert known["children"] == model.tree_.children_.tolist()
+    page = report.to_html()
+    drawn = page[page.index('id="tree"') : page.index('id="profiles"')]
+    described = page[page.index('id="profiles"') : page.index('id="again"')]
+    order = [str(leaf) for leaf in known["leaves"]]
+    assert re.findall(r"mark own c(\d)", drawn) == order
+    assert re.findall(r"<tspan>(.*?)</tspan>", drawn) == ["a", "c &amp; d", "b", "e", "f"]
+    assert re.findall(r"<article><h3>.*?own c(\d)", described) == order
+
+
+def test_models_without_a_tree_and_few_clusters_have_no_picture_of_it():
+    assert 'id="tree"' in ClusterReport(MODEL, X).to_html()
+    old = KernelPowerKMeans(3, random_state=0).fit(X)
+    old.tree_ = None
+    report = ClusterReport(old, X)
+    assert report.to_dict()["tree"] is None
+    assert 'id="tree"' not in report.to_html()
+    two = KernelPowerKMeans(2, random_state=0).fit(X)
+    assert 'id="tree"' not in ClusterReport(two, X).to_html()

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
-from scipy.cluster.hierarchy import leaves_list
 
 from kernelmeans._given import is_integer
 from kernelmeans._typing import Array, IntArray
@@ -13,6 +12,9 @@ from kernelmeans.heat.closeness import EXPONENT
 
 #: Weight of a cluster without rows, which changes no mean.
 NO_WEIGHT = float(np.finfo(np.float64).tiny)
+
+#: Length of the branch of a leaf up to the smallest distance, as a fraction of the picture.
+LEAF = 0.12
 
 
 @dataclass(eq=False)
@@ -157,9 +159,36 @@ class ClusterTree:
 
     @property
     def leaves(self) -> list[int]:
-        """The clusters from left to right, in an order in which no branches cross."""
-        found: list[int] = leaves_list(self.linkage()).tolist() if len(self.children_) else [0]
-        return found
+        """The clusters in an order in which no branches cross, heavier branches first."""
+        nodes = [[leaf] for leaf in range(len(self.cluster_weight_))]
+        for pair in self.children_.tolist():
+            first, second = sorted(pair, key=lambda node: -self.cluster_weight_[nodes[node]].sum())
+            nodes.append(nodes[first] + nodes[second])
+        return nodes[-1]
+
+    def branches(self) -> Array:
+        """The lines of a dendrogram that lies on its side.
+
+        Returns
+        -------
+        ndarray of shape (n_clusters - 1, 4, 2)
+            For each merge four places: along one child, across to the other, and back. The first
+            coordinate is 0 at the leaves and 1 at the last merge; distances begin a little beyond
+            the leaves, so that they fill the picture. The second is the place among ``leaves``.
+        """
+        k = len(self.cluster_weight_)
+        ends = self.distances_[[0, -1]] if k > 1 else np.zeros(2)
+        spread = float(ends[1] - ends[0])
+        along = np.zeros(2 * k - 1)
+        along[k:] = 1 - (1 - LEAF) * (ends[1] - self.distances_) / (spread or 1.0)
+        across = np.empty(2 * k - 1)
+        across[self.leaves] = np.arange(k)
+        for node, pair in enumerate(self.children_, k):
+            across[node] = across[pair].mean()
+        first, second, own = *self.children_.T, np.arange(k, 2 * k - 1)
+        x = np.stack([along[first], along[own], along[own], along[second]], axis=1)
+        y = np.stack([across[first], across[first], across[second], across[second]], axis=1)
+        return np.stack([x, y], axis=2)
 
     def renumbered(self, numbers: IntArray) -> "ClusterTree":
         """The same tree, whose clusters have new numbers."""

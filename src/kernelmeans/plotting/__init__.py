@@ -11,16 +11,19 @@ if TYPE_CHECKING:
     from kernelmeans.plotting.search import draw_scores, draw_stability, plot_search
     from kernelmeans.plotting.spectrum import draw_spectrum, plot_spectrum
     from kernelmeans.plotting.trace import draw_trace, plot_trace
+    from kernelmeans.plotting.tree import draw_tree, plot_tree
     from kernelmeans.plotting.weights import draw_kernel_weights, plot_kernel_weights
 
 __all__ = [
     "plot_fit",
+    "plot_tree",
     "plot_trace",
     "plot_spectrum",
     "plot_kernel_weights",
     "plot_search",
     "plot_bifurcation",
     "draw_clusters",
+    "draw_tree",
     "draw_trace",
     "draw_spectrum",
     "draw_kernel_weights",
@@ -29,7 +32,17 @@ __all__ = [
     "draw_stability",
     "cluster_colors",
 ]
-_MODULES = ("palette", "scatter", "trace", "spectrum", "weights", "search", "flow", "bifurcation")
+_MODULES = (
+    "palette",
+    "scatter",
+    "tree",
+    "trace",
+    "spectrum",
+    "weights",
+    "search",
+    "flow",
+    "bifurcation",
+)
 
 
 def __getattr__(name: str) -> Any:

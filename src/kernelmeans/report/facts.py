@@ -149,6 +149,18 @@ def map_of(subject: Subject) -> dict[str, Any]:
     return {"rows": len(drawn.rows), "axes": list(drawn.axis_names), **counts}
 
 
+def tree_of(subject: Subject) -> dict[str, Any] | None:
+    """The tree of the clusters, and the lines of its drawing; of older models there is none."""
+    if (tree := subject.model.tree_) is None:
+        return None
+    return {
+        "children": tree.children_.tolist(),
+        "distances": tree.distances_.tolist(),
+        "leaves": tree.leaves,
+        "branches": tree.branches().round(4).tolist(),
+    }
+
+
 def add_certainty(
     clusters: Clusters, subject: Subject, rows: bool, names: Any, random_state: int
 ) -> dict[str, Any] | None:

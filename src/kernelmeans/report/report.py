@@ -130,6 +130,7 @@ class ClusterReport:
             "aggregates_only": not rows,
             "clusters": clusters,
             "map": facts.map_of(subject),
+            "tree": facts.tree_of(subject),
             # Typical rows, which profiles show, come from distances.
             "certainty": facts.add_certainty(clusters, subject, rows, row_names, random_state),
             "profiles": add_profiles(clusters, subject, table, rows, categorical),

@@ -31,6 +31,8 @@ _FEW_MARKS = 3
 _FULL = 0.95
 # Most letters of a name on the map.
 _MOST_LETTERS = 18
+# Fewest clusters of which a tree says anything, and most letters of a leaf.
+_FEWEST_LEAVES, _LEAF_LETTERS = 3, 30
 _OF_TEXTS = (
     "Words are those that are more frequent in the texts of a cluster than in all others. Texts "
     "show the rows that are nearest to the middle of the cluster. "
@@ -111,9 +113,32 @@ def _map(found: Found) -> Html:
     return joined([element("figure", svg.cell_map(says, marks, shown)), legend, note])
 
 
+def _tree(found: Found) -> Html | None:
+    """Which clusters are near each other."""
+    if len(found["clusters"]) < _FEWEST_LEAVES or found["tree"] is None:
+        return None
+    labels = []
+    for one in _by_tree(found):
+        hint = f" {one['hint']}" if one["hint"] else ""
+        name = shortened(f"{called(one)}{hint}", _LEAF_LETTERS)
+        labels.append((one["cluster"], name, percent(one["fraction"])))
+    says = f"Tree of {counted(len(labels), 'cluster')}: {', '.join(name for _, name, _ in labels)}"
+    note = remark(
+        "Clusters that are joined farther to the left are nearer to each other, or have less of a "
+        "gap between them. Behind each name is its fraction of all rows."
+    )
+    return joined([element("figure", svg.tree(says, found["tree"]["branches"], labels)), note])
+
+
+def _by_tree(found: Found) -> list[Found]:
+    """The clusters, so that those that are alike are neighbours."""
+    clusters = found["clusters"]
+    return clusters if found["tree"] is None else [clusters[j] for j in found["tree"]["leaves"]]
+
+
 def _profiles(found: Found) -> Html | None:
     """What characterises each cluster."""
-    filled = [one for one in found["clusters"] if one["rows"]]
+    filled = [one for one in _by_tree(found) if one["rows"]]
     if found["profiles"] is None or len(filled) < 2:
         return None
     cards = list(map(_card, filled))
@@ -275,6 +300,7 @@ def _code(text: str) -> Html:
 _SECTIONS: dict[str, tuple[str, Callable[[Found], Html | None]]] = {
     "sizes": ("Sizes", _sizes),
     "map": ("Map", _map),
+    "tree": ("Tree", _tree),
     "profiles": ("What characterises them", _profiles),
     "columns": ("Columns of the table", _columns),
     "agreement": ("Agreement with given labels", _agreement),

@@ -18,6 +18,8 @@ N_COLORS = len(COLORS)
 _LETTER = 15, 27
 # Where a label may stand, in its own widths and heights; the first that is free counts.
 _ASIDE = np.array([(0, 0), (0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)])
+# Height of a line of the tree, and where its branches begin.
+_LINE, _LEAVES = 30, 330
 # Room for the numbers beside a chart of lines: left, right, above and below.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 14, 16, 34
 
@@ -120,6 +122,37 @@ def cell_map(
         element("text", text, x=f"{x:.0f}", y=f"{y:.0f}", dy="0.35em") for text, x, y in labels
     ]
     return drawing(says, MAP, *marks, element("g", *texts, class_="names"), class_="map")
+
+
+def tree(says: str, branches: Sequence[Any], labels: Sequence[tuple[int, str, str]]) -> Html:
+    """A dendrogram that lies on its side, and the names of the clusters before it.
+
+    Parameters
+    ----------
+    says : str
+        Read aloud.
+    branches : sequence of sequence of (x, y)
+        The lines, as `kernelmeans.estimators.tree.ClusterTree.branches` has them.
+    labels : sequence of (cluster, name, size)
+        The clusters from top to bottom.
+
+    Returns
+    -------
+    Html
+        The tree.
+    """
+    left, right = _LEAVES, MAP[0] - 4
+    parts = [
+        _stroke([(left + x * (right - left), (y + 0.5) * _LINE) for x, y in branch], "line")
+        for branch in branches
+    ]
+    for place, (cluster, name, size) in enumerate(labels):
+        y = (place + 0.5) * _LINE
+        dot = element("circle", cx=f"{left - 12}", cy=f"{y:.1f}", r=6)
+        parts.append(element("g", dot, class_=f"mark {color(cluster)}"))
+        texts = element("tspan", name), element("tspan", f" {size}", class_="soft")
+        parts.append(_text(joined(texts), left - 26, y, "end"))
+    return drawing(says, (MAP[0], _LINE * len(labels)), *parts, class_="tree")
 
 
 def free(
