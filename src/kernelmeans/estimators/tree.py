@@ -1,10 +1,10 @@
 """The tree of the clusters of a fit: which of them are merged first."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from scipy.cluster.hierarchy import leaves_list
 
 from kernelmeans._given import is_integer
 from kernelmeans._typing import Array, IntArray
@@ -12,7 +12,6 @@ from kernelmeans.heat.closeness import EXPONENT
 
 #: Weight of a cluster without rows, which changes no mean.
 NO_WEIGHT = float(np.finfo(np.float64).tiny)
-
 #: Length of the branch of a leaf up to the smallest distance, as a fraction of the picture.
 LEAF = 0.12
 
@@ -27,8 +26,8 @@ class ClusterTree:
     Attributes
     ----------
     children_ : ndarray of int of shape (n_clusters - 1, 2)
-        The two nodes of each merge. Nodes below ``n_clusters`` are the clusters, by their numbers;
-        node ``n_clusters + j`` is what merge j has made.
+        The two nodes of each merge, the heavier one first. Nodes below ``n_clusters`` are the
+        clusters, by their numbers; node ``n_clusters + j`` is what merge j has made.
     distances_ : ndarray of shape (n_clusters - 1,)
         How far apart they were. The distances never fall.
     cluster_weight_ : ndarray of shape (n_clusters,)
@@ -42,9 +41,9 @@ class ClusterTree:
     >>> X = np.concatenate([np.linspace(x, x + 1, 20) for x in (0, 3, 20)])[:, None]
     >>> tree = KernelPowerKMeans(3, random_state=0).fit(X).tree_
     >>> tree.children_.tolist()
-    [[0, 1], [2, 3]]
+    [[0, 1], [3, 2]]
     >>> dendrogram(tree.linkage(), no_plot=True)["ivl"]
-    ['2', '0', '1']
+    ['0', '1', '2']
     """
 
     children_: IntArray
@@ -68,12 +67,7 @@ class ClusterTree:
             The tree. A distance is a mean closeness to the power -1/16: a power mean of distances
             between rows, in units of the median distance to the fifth neighbour.
         """
-
-        def merged(a: Array, b: Array, n_a: float, n_b: float, n: Array, cost: float) -> Array:
-            both: Array = (n_a * a + n_b * b) / (n_a + n_b)
-            return both
-
-        children, costs = _merge(-closeness, cluster_weight, merged)
+        children, costs = _merge(-closeness, cluster_weight)
         return cls(children, (-costs) ** (-1 / EXPONENT), cluster_weight)
 
     @classmethod
@@ -93,15 +87,10 @@ class ClusterTree:
             The tree. A distance is the root of twice the added cost, as SciPy and scikit-learn
             have it.
         """
-
-        def merged(a: Array, b: Array, n_a: float, n_b: float, n: Array, cost: float) -> Array:
-            both: Array = ((n_a + n) * a + (n_b + n) * b - n * cost) / (n_a + n_b + n)
-            return both
-
         n = np.maximum(cluster_weight, NO_WEIGHT)
         # Divided first, so that nothing overflows.
-        harmonic = n / (n + n[:, None]) * n[:, None]
-        children, costs = _merge(harmonic * squared, cluster_weight, merged)
+        costs = n / (n + n[:, None]) * n[:, None] * squared
+        children, costs = _merge(costs, cluster_weight, ward=True)
         return cls(children, np.sqrt(2 * costs), cluster_weight)
 
     def cut(self, n_clusters: int) -> IntArray:
@@ -160,11 +149,7 @@ class ClusterTree:
     @property
     def leaves(self) -> list[int]:
         """The clusters in an order in which no branches cross, heavier branches first."""
-        nodes = [[leaf] for leaf in range(len(self.cluster_weight_))]
-        for pair in self.children_.tolist():
-            first, second = sorted(pair, key=lambda node: -self.cluster_weight_[nodes[node]].sum())
-            nodes.append(nodes[first] + nodes[second])
-        return nodes[-1]
+        return leaves_list(self.linkage()).tolist() if len(self.children_) else [0]
 
     def branches(self) -> Array:
         """The lines of a dendrogram that lies on its side.
@@ -177,40 +162,23 @@ class ClusterTree:
             the leaves, so that they fill the picture. The second is the place among ``leaves``.
         """
         k = len(self.cluster_weight_)
-        ends = self.distances_[[0, -1]] if k > 1 else np.zeros(2)
-        spread = float(ends[1] - ends[0])
-        along = np.zeros(2 * k - 1)
-        along[k:] = 1 - (1 - LEAF) * (ends[1] - self.distances_) / (spread or 1.0)
-        across = np.empty(2 * k - 1)
+        low, high = self.distances_[[0, -1]] if k > 1 else (0.0, 0.0)
+        along, across = np.zeros(2 * k - 1), np.empty(2 * k - 1)
+        along[k:] = 1 - (1 - LEAF) * (high - self.distances_) / ((high - low) or 1.0)
         across[self.leaves] = np.arange(k)
         for node, pair in enumerate(self.children_, k):
             across[node] = across[pair].mean()
-        first, second, own = *self.children_.T, np.arange(k, 2 * k - 1)
-        x = np.stack([along[first], along[own], along[own], along[second]], axis=1)
-        y = np.stack([across[first], across[first], across[second], across[second]], axis=1)
-        return np.stack([x, y], axis=2)
+        # From one child to the other, by way of their node.
+        first, second = self.children_.T
+        x = along[k:] * np.ones((4, 1))
+        x[0], x[3] = along[first], along[second]
+        return np.stack([x, across[[first, first, second, second]]]).transpose(2, 1, 0)
 
     def renumbered(self, numbers: IntArray) -> "ClusterTree":
         """The same tree, whose clusters have new numbers."""
         nodes = np.append(numbers, np.arange(len(numbers), 2 * len(numbers)))
-        order = np.argsort(numbers)
-        children = np.sort(nodes[self.children_], axis=1)
-        return replace(self, children_=children, cluster_weight_=self.cluster_weight_[order])
-
-    def is_well_formed(self, n_clusters: int) -> bool:
-        """Say whether the parts have the types and sizes that a fit gives them."""
-        shapes: dict[str, tuple[str, tuple[int, ...]]] = {
-            "children_": ("i", (n_clusters - 1, 2)),
-            "distances_": ("f", (n_clusters - 1,)),
-            "cluster_weight_": ("f", (n_clusters,)),
-        }
-        for name, form in shapes.items():
-            part = getattr(self, name, None)
-            if not isinstance(part, np.ndarray) or (part.dtype.kind, part.shape) != form:
-                return False
-        known = n_clusters + np.arange(n_clusters - 1)[:, None]
-        once = len(np.unique(self.children_)) == self.children_.size
-        return bool(once and (self.children_ >= 0).all() and (self.children_ < known).all())
+        weight = self.cluster_weight_[np.argsort(numbers)]
+        return replace(self, children_=nodes[self.children_], cluster_weight_=weight)
 
 
 def between_means(squared: Array, labels: IntArray, sample_weight: Array) -> Array:
@@ -252,13 +220,11 @@ def between_means(squared: Array, labels: IntArray, sample_weight: Array) -> Arr
     return np.asarray((found + found.T) / 2)
 
 
-def _merge(
-    costs: Array, cluster_weight: Array, merged: Callable[..., Array]
-) -> tuple[IntArray, Array]:
-    """The pairs of nodes of least cost, one after the other, and their costs, which never fall.
+def _merge(costs: Array, cluster_weight: Array, ward: bool = False) -> tuple[IntArray, Array]:
+    """The pairs of nodes of least cost, heavier ones first, and the costs, which never fall.
 
-    `merged` returns the costs of merging with the union of two clusters. It takes those of either,
-    their weights, the weights of all clusters, and the cost of the union (Lance and Williams).
+    The cost of merging with a union is the mean of those with its parts, or follows from them by
+    Ward's method (Lance and Williams).
     """
     k, weight = len(costs), np.maximum(cluster_weight, NO_WEIGHT)
     costs, nodes = costs.astype(np.float64), np.arange(k)
@@ -266,11 +232,14 @@ def _merge(
     children, least = np.empty((k - 1, 2), np.intp), np.empty(k - 1)
     for step in range(k - 1):
         a, b = divmod(int(costs.argmin()), k)
-        least[step], children[step] = costs[a, b], np.sort(nodes[[a, b]])
-        others = merged(costs[a], costs[b], weight[a], weight[b], weight, least[step])
-        costs[a] = costs[:, a] = others
-        costs[b] = costs[:, b] = costs[a, a] = np.inf
+        least[step] = costs[a, b]
+        children[step] = nodes[[a, b] if weight[a] >= weight[b] else [b, a]]
+        sums = weight[a] * costs[a] + weight[b] * costs[b]
+        if ward:
+            sums += weight * (costs[a] + costs[b] - least[step])
         weight[a] += weight[b]
+        costs[a] = costs[:, a] = sums / (weight[a] + ward * weight)
+        costs[b] = costs[:, b] = costs[a, a] = np.inf
         nodes[a] = k + step
     # Rounding may let a mean fall.
     return children, np.maximum.accumulate(least)

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 import scipy.sparse
+from scipy.cluster.hierarchy import is_valid_linkage
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
@@ -220,7 +221,10 @@ def _has_centroids(predictor: Predictor, most: int) -> bool:
 def _has_tree(estimator: Any, n_clusters: int) -> bool:
     """Say whether a model has a sound tree, or none, as those of older files."""
     tree = estimator.tree_
-    return tree is None or (isinstance(tree, ClusterTree) and tree.is_well_formed(n_clusters))
+    if tree is None:
+        return True
+    known = isinstance(tree, ClusterTree) and len(tree.cluster_weight_) == n_clusters
+    return known and (n_clusters == 1 or bool(is_valid_linkage(tree.linkage())))
 
 
 def _is_reading(reading: Any) -> bool:

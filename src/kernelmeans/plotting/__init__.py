@@ -33,15 +33,8 @@ __all__ = [
     "cluster_colors",
 ]
 _MODULES = (
-    "palette",
-    "scatter",
-    "tree",
-    "trace",
-    "spectrum",
-    "weights",
-    "search",
-    "flow",
-    "bifurcation",
+    *("palette", "scatter", "tree", "trace", "spectrum"),
+    *("weights", "search", "flow", "bifurcation"),
 )
 
 

@@ -153,12 +153,8 @@ def tree_of(subject: Subject) -> dict[str, Any] | None:
     """The tree of the clusters, and the lines of its drawing; of older models there is none."""
     if (tree := subject.model.tree_) is None:
         return None
-    return {
-        "children": tree.children_.tolist(),
-        "distances": tree.distances_.tolist(),
-        "leaves": tree.leaves,
-        "branches": tree.branches().round(4).tolist(),
-    }
+    merges = {"children": tree.children_.tolist(), "distances": tree.distances_.tolist()}
+    return merges | {"leaves": tree.leaves, "branches": tree.branches().round(4).tolist()}
 
 
 def add_certainty(

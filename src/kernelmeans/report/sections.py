@@ -32,7 +32,7 @@ _FULL = 0.95
 # Most letters of a name on the map.
 _MOST_LETTERS = 18
 # Fewest clusters of which a tree says anything, and most letters of a leaf.
-_FEWEST_LEAVES, _LEAF_LETTERS = 3, 30
+_FEWEST_LEAVES, _LEAF_LETTERS = 3, 28
 _OF_TEXTS = (
     "Words are those that are more frequent in the texts of a cluster than in all others. Texts "
     "show the rows that are nearest to the middle of the cluster. "
@@ -119,8 +119,7 @@ def _tree(found: Found) -> Html | None:
         return None
     labels = []
     for one in _by_tree(found):
-        hint = f" {one['hint']}" if one["hint"] else ""
-        name = shortened(f"{called(one)}{hint}", _LEAF_LETTERS)
+        name = shortened(": ".join(filter(None, (called(one), one["hint"]))), _LEAF_LETTERS)
         labels.append((one["cluster"], name, percent(one["fraction"])))
     says = f"Tree of {counted(len(labels), 'cluster')}: {', '.join(name for _, name, _ in labels)}"
     note = remark(
