@@ -425,3 +425,9 @@ def test_branches_do_not_cross():
     # Lengths keep the proportions of the distances.
     gaps = np.diff(tree.distances_)
     assert_allclose(np.diff(x[:, 1]) * gaps.sum(), gaps * (1 - x[0, 1]), atol=1e-12)
+
+
+def test_small_clusters_merge_by_the_gap_and_not_by_edges_that_have_to_cross_it():
+    groups = [np.linspace(x, x + 1, n) for x, n in ((0, 30), (3, 20), (20, 10))]
+    model = KernelPowerKMeans(3, random_state=0).fit(np.concatenate(groups)[:, None])
+    assert_array_equal(model.cut(2), np.repeat([0, 1], [50, 10]))

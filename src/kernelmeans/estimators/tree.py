@@ -38,7 +38,8 @@ class ClusterTree:
     >>> import numpy as np
     >>> from scipy.cluster.hierarchy import dendrogram
     >>> from kernelmeans import KernelPowerKMeans
-    >>> X = np.concatenate([np.linspace(x, x + 1, 20) for x in (0, 3, 20)])[:, None]
+    >>> groups = [np.linspace(x, x + 1, n) for x, n in ((0, 30), (3, 20), (20, 10))]
+    >>> X = np.concatenate(groups)[:, None]
     >>> tree = KernelPowerKMeans(3, random_state=0).fit(X).tree_
     >>> tree.children_.tolist()
     [[0, 1], [3, 2]]
@@ -133,7 +134,7 @@ class ClusterTree:
         return np.argsort(np.lexsort((leaf, -weight)))[nodes].astype(np.int32)
 
     def linkage(self) -> Array:
-        """The tree as the functions of `scipy.cluster.hierarchy` take it.
+        """The tree as the functions of ``scipy.cluster.hierarchy`` take it.
 
         Returns
         -------

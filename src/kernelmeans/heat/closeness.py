@@ -4,8 +4,8 @@ import numpy as np
 import scipy.sparse
 
 from kernelmeans._typing import Array, Data, IntArray
-from kernelmeans.heat.density import FLAT, LARGEST_WEIGHT, NEIGHBOR, Density, core_distances
-from kernelmeans.heat.neighbors import NearestRows
+from kernelmeans.heat.density import FLAT, LARGEST_WEIGHT, Density, core_distances
+from kernelmeans.heat.neighbors import NearestRows, csr_of
 
 #: Exponent of distances. The nearest rows of two clusters count by far the most, as in single
 #: linkage, but one pair of rows alone cannot join them.
@@ -57,7 +57,7 @@ def mean_weights(graph: Data, labels: IntArray, n_clusters: int) -> Array:
     Parameters
     ----------
     graph : {ndarray, CSR array} of shape (n_rows, n_rows)
-        Symmetric weights; pairs without an edge count as 0.
+        Weights; pairs without an edge count as 0.
     labels : ndarray of int of shape (n_rows,)
         The cluster of each row; negative for rows of none.
     n_clusters : int
@@ -122,14 +122,18 @@ def closeness(nearest: NearestRows, exponent: float, labels: IntArray, n_cluster
     ndarray of shape (n_clusters, n_clusters)
         The means over pairs of rows, finite and positive.
     """
-    near = nearest.near(min(NEIGHBOR, nearest.rows.shape[0] - 1))[1]
+    columns, near = nearest.near(nearest.n_sought)
     core = core_distances(near)
     unit = float(np.median(core[core > 0])) if core.any() else 1.0
     density = Density.of(exponent, near) if exponent else FLAT
-    edges = mean_weights(nearest.graph(1 + nearest.n_sought, density), labels, n_clusters)
+    graph, _ = density.weights(csr_of(near.ravel(), columns, len(near)))
+    # A row of a small cluster has so many neighbours that some have to be elsewhere.
+    sizes = np.bincount(labels[labels >= 0], minlength=n_clusters + 1)
+    graph.data *= (np.arange(near.shape[1]) < sizes[labels][:, None] - 1).ravel()
+    edges = mean_weights(graph, labels, n_clusters)
     some = some_of_each(labels, n_clusters)
     reach = np.maximum(core[some], core[some][:, None])
     lengths = np.maximum(nearest.among(some), reach) / unit
     shortest = LARGEST_WEIGHT ** (-1 / EXPONENT)
     weights = np.clip(lengths, shortest, LONGEST) ** -float(EXPONENT)
-    return edges + mean_weights(weights, labels[some], n_clusters)
+    return (edges + edges.T) / 2 + mean_weights(weights, labels[some], n_clusters)

@@ -51,7 +51,7 @@ def plot_tree(estimator: Any, names: Sequence[str] | None = None) -> Figure:
     >>> from sklearn.datasets import load_iris
     >>> figure = plot_tree(KernelPowerKMeans(3, random_state=0).fit(load_iris().data))
     >>> [label.get_text() for label in figure.axes[0].get_yticklabels()]
-    ['1 (50)', '0 (64)', '2 (36)']
+    ['0 (64)', '2 (36)', '1 (50)']
     """
     figure = slide()
     draw_tree(figure.subplots(), estimator, names)
