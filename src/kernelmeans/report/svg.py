@@ -18,8 +18,8 @@ N_COLORS = len(COLORS)
 _LETTER = 15, 27
 # Where a label may stand, in its own widths and heights; the first that is free counts.
 _ASIDE = np.array([(0, 0), (0, 1), (0, -1), (1, 0), (-1, 0), (1, 1), (-1, 1), (1, -1), (-1, -1)])
-# Height of a line of the tree, and where its branches begin.
-_LINE, _LEAVES = 30, 330
+# Height of a line of the tree, and width of a letter.
+_LINE, _WIDE = 30, 9.6
 # Room for the numbers beside a chart of lines: left, right, above and below.
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 14, 16, 34
 
@@ -141,14 +141,15 @@ def tree(says: str, branches: Sequence[Any], labels: Sequence[tuple[int, str, st
     Html
         The tree.
     """
-    left, right = _LEAVES, MAP[0] - 4
+    longest = max(len(f"{name} {size}") for _, name, size in labels)
+    left, right = _LINE + _WIDE * longest, MAP[0] - 4
     parts = [
         _stroke([(left + x * (right - left), (y + 0.5) * _LINE) for x, y in branch], "line")
         for branch in branches
     ]
     for place, (cluster, name, size) in enumerate(labels):
         y = (place + 0.5) * _LINE
-        dot = element("circle", cx=f"{left - 12}", cy=f"{y:.1f}", r=6)
+        dot = element("circle", cx=f"{left - 12:.1f}", cy=f"{y:.1f}", r=6)
         parts.append(element("g", dot, class_=f"mark {color(cluster)}"))
         texts = element("tspan", name), element("tspan", f" {size}", class_="soft")
         parts.append(_text(joined(texts), left - 26, y, "end"))
