@@ -23,6 +23,7 @@ from kernelmeans._sklearn import (
 )
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
+from kernelmeans.engines.threads import single_threaded_blas
 from kernelmeans.estimators.assigner import Assigner, read_new
 from kernelmeans.estimators.callbacks import Reporter, fitting, refused_later
 from kernelmeans.estimators.checks import (
@@ -454,7 +455,8 @@ class KernelClusterer(
         if borders is not None and borders.closeness is not None:
             return ClusterTree.by_closeness(borders.closeness, cluster_weight)
         rows = some_of_each(counting, self.n_clusters, TREE_ROWS)
-        squared = Assigner.of(self, device).distances(X[rows]).astype(np.float64) ** 2
+        with single_threaded_blas():
+            squared = Assigner.of(self, device).distances(X[rows]).astype(np.float64) ** 2
         squared = between_means(squared, labels[rows], weight[rows])
         return ClusterTree.by_cost(squared, cluster_weight)
 
