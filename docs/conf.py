@@ -69,8 +69,8 @@ sphinx_gallery_conf = {
     "within_subsection_order": ExplicitOrder(
         f"plot_{name}.py"
         for name in (
-            *("shapes", "digits", "tree", "customers", "choosing", "new_rows", "texts", "views"),
-            *("communities", "cells", "million", "disk", "film"),
+            *("shapes", "sizes", "noise", "digits", "tree", "customers", "choosing", "new_rows"),
+            *("texts", "embeddings", "views", "communities", "cells", "million", "disk", "film"),
         )
     ),
     "image_scrapers": ("_gallery.with_text",),

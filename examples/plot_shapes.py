@@ -57,8 +57,8 @@ for row, (name, (X, truth)) in zip(panels, sets.items(), strict=True):
 # k-means draws straight borders half way between two centres. So it cuts moons and rings. It saves
 # more by halving the wide blob than by parting the two small ones.
 #
-# **Where both fail.** With 800, 60 and 60 rows neither finds the small blobs. Each of them is a
-# fifteenth of the rows, and both methods rather cut the large one.
+# **When it fails.** Spirals whose arms nearly touch, and the smallest of several groups:
+# :doc:`/gallery/plot_sizes` has an example, and :doc:`/benchmarks` has figures.
 #
 # **When k-means is enough.** Round clusters of about the same size are found by both. k-means is
 # faster then. :doc:`/coming_from` says when to stay with it.

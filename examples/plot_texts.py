@@ -99,5 +99,5 @@ new = ["my parcel is late, the courier has the wrong address", "charged twice, I
 print(models["heat, cosine"].predict(vectorizer.transform(new)))
 
 # %%
-# Embeddings of sentences are clustered by the same call, with ``metric="cosine"``.
+# If a model makes embeddings of your texts, cluster these: :doc:`/gallery/plot_embeddings`.
 # :doc:`/choosing` has a table of kernels, and :doc:`/guide/kernel` says what they see.
