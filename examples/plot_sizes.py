@@ -67,7 +67,7 @@ for ax, (name, model) in zip(panels, models.items(), strict=True):
 # Where it fails
 # --------------
 #
-# At 200, 60 and 25 rows of 2285 the large group is divided here too. More neighbours help:
+# Beside groups of 200, 60 and 25 rows the large one is divided here too. More neighbours help:
 
 middles, widths = [[0, 0], [7, 0], [0, 7], [7, 7]], [1.5, 0.8, 0.6, 0.5]
 X, truth = make_blobs([2000, 200, 60, 25], centers=middles, cluster_std=widths, random_state=0)
