@@ -35,7 +35,7 @@ def test_six_points_in_two_groups(parameters):
     assert adjusted_rand_score(model.labels_, [0, 0, 0, 1, 1, 1]) == 1
 
 
-@pytest.mark.parametrize("sizes", [(40, 40, 40), (100, 30, 12), (60, 60)])
+@pytest.mark.parametrize("sizes", [(40, 40, 40), (100, 30, 12), (60, 60), (900, 15, 10)])
 def test_as_many_pieces_as_clusters_are_the_clusters(sizes):
     X, y = groups(*sizes)
     model = fitted(X, len(sizes), n_neighbors=6)

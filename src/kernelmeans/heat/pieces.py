@@ -14,6 +14,8 @@ from kernelmeans.heat.neighbors import NearestRows
 
 #: Fraction of the mean cluster below which a piece of the graph is debris and no cluster.
 DEBRIS = 0.05
+#: Rows of a piece that is no debris where there are no more of such pieces than clusters.
+WHOLE = 10
 #: Most sizes of pieces in a message.
 SIZES = 8
 
@@ -84,6 +86,9 @@ def find_pieces(graph: Data, n_clusters: int, node_weight: Array | None = None) 
     sizes = sizes[order]
     # A single row is no cluster; a node that stands for several may be one.
     least = max(DEBRIS * sizes.sum() / n_clusters, 2 if node_weight is None else 0)
+    # Each may be a cluster, however different their sizes.
+    if np.count_nonzero(sizes >= WHOLE) <= n_clusters:
+        least = min(least, WHOLE)
     # At least one, because all of very many pieces may be debris.
     large = int(np.count_nonzero(sizes >= least))
     large = max(1, large)
