@@ -286,11 +286,10 @@ def completed(model: Any, X: Any, graph: Graph, F: Any, far: Any) -> Any:
     if graph.lost:
         # No edge says where they belong: they are one group.
         F = np.column_stack([F, np.isin(np.arange(len(F)), np.concatenate(graph.lost))])
-    if model.kernel == "graph":
-        # Rows with the same edges have the same features.
-        _, first, places = np.unique(X, axis=0, return_index=True, return_inverse=True)
-        F = F[first[places.ravel()]]
-    return F
+    # Rows with the same edges, or the same stored distances, have the same features.
+    given = X if far is None else far
+    _, first, places = np.unique(given, axis=0, return_index=True, return_inverse=True)
+    return F[first[places.ravel()]]
 
 
 def check_new(model: Any, X: Any, new: Any, F: Any, v: Any, small: Any) -> None:
