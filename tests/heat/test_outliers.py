@@ -57,7 +57,7 @@ class TestReach:
         if make == "stretched":
             X = np.sinh(X)
         if make == "pieces":
-            # Twelve rows far from all others: the end of a cluster, but not a tenth of it.
+            # Three rows far from all others: the end of a cluster, but not a tenth of it.
             X[np.flatnonzero(labels == 0)[:3]] += 50
         found = scored(X, labels)
         places = DistinctRows(found.nearest, found.known).places(X)
@@ -141,6 +141,16 @@ class TestValley:
         squares = np.square(self.rng.standard_normal((20_000, p))).sum(axis=1) / 2
         sparsity = squares - np.quantile(squares, 0.25)
         assert (sparsity > largest_usual(sparsity, p)).mean() < most
+
+
+@pytest.mark.parametrize(("p", "step"), [(4, 1.0), (5, 1.0), (8, 0.5)])
+def test_few_values_are_no_valley(p, step):
+    """Between whole numbers there are few distances, and gaps between these."""
+    X = step * np.round(np.random.default_rng(0).standard_normal((3000, p)) / step)
+    X = np.vstack([X, np.full((5, p), 40.0) + step * np.eye(5, p)])
+    strange = scored(X, np.zeros(len(X), int)).scores(X, np.zeros(len(X), int)) > 1
+    assert strange[-5:].all()
+    assert strange[:-5].mean() < 0.02
 
 
 class TestThreshold:

@@ -17,8 +17,8 @@ from kernelmeans.heat.neighbors import Digests, DistinctRows, NearestRows, find
 GROUP = 0.1
 #: Quantile of the sparsities of a cluster that is their origin: half of its rows may be noise.
 ORIGIN = 0.25
-#: Width by which logarithms of densities are smoothed: they are known to 1 / sqrt(5), from five
-#: neighbours each.
+#: Least width by which logarithms of densities are smoothed: they are known to 1 / sqrt(5), from
+#: five neighbours each.
 WIDTH = 0.35
 #: Least sparsity that is strange: a third of the density of the cluster is usual in any.
 LEAST = 1.0
@@ -94,9 +94,10 @@ class Outliers:
             own = labels == cluster
             origin[cluster] = np.quantile(reach[own], ORIGIN)
             sparsity[own] = dimension * (reach[own] - origin[cluster])
-        usual = np.full(n_clusters, largest_usual(sparsity, dimension))
+        step = dimension * _usual_step(core_distances(distances))
+        usual = np.full(n_clusters, largest_usual(sparsity, dimension, step))
         for cluster in np.unique(labels):
-            usual[cluster] = valley(sparsity[labels == cluster]) or usual[cluster]
+            usual[cluster] = valley(sparsity[labels == cluster], step) or usual[cluster]
         return cls(nearest, known, labels, reach, origin, usual, dimension)
 
     def scores(self, X: Data, labels: IntArray) -> Array:
@@ -191,13 +192,25 @@ def _joins(
             waiting[large] = []
 
 
-def valley(sparsity: Array) -> float | None:
+def _usual_step(core: Array) -> float:
+    """The median step from a logarithm of core distances to the next: near 0 but for few values.
+
+    Between columns of few values there are few distances, and no rows between them.
+    """
+    logs, counts = np.unique(_logs(core).round(6), return_counts=True)
+    steps = np.repeat(np.diff(logs), counts[:-1])
+    return float(np.median(steps)) if len(steps) else 0.0
+
+
+def valley(sparsity: Array, step: float = 0.0) -> float | None:
     """Where sparse rows are fewest, if there are more beyond that cannot be chance.
 
     Parameters
     ----------
     sparsity : ndarray of shape (n_rows,)
         Logarithms of the density of a cluster over those of rows.
+    step : float, default=0.0
+        The usual step from one to the next, if there are few values: they are smoothed by it.
 
     Returns
     -------
@@ -210,25 +223,26 @@ def valley(sparsity: Array) -> float | None:
     >>> from kernelmeans.heat.outliers import valley
     >>> usual, noise = np.linspace(0, 1.5, 400), np.linspace(3, 3.5, 30)
     >>> round(valley(np.r_[usual, noise]), 1), valley(usual)
-    (2.7, None)
+    (2.3, None)
     """
-    step = WIDTH / 4
-    edges = np.arange(LEAST - 4 * WIDTH, sparsity.max(initial=LEAST) + 4 * WIDTH, step)
+    width = max(WIDTH, step)
+    bin_width = width / 4
+    edges = np.arange(LEAST - 4 * width, sparsity.max(initial=LEAST) + 4 * width, bin_width)
     counts, _ = np.histogram(sparsity, edges)
     shape = np.exp(-np.square(np.arange(-12, 13) / 4) / 2)
     counts = np.convolve(counts, shape, "same")[edges[:-1] >= LEAST]
     beyond = np.maximum.accumulate(counts[::-1])[::-1]
     fewest = counts <= np.minimum.accumulate(counts)
     places = np.flatnonzero(fewest & (beyond - counts > SURE * np.sqrt(beyond + counts)))
-    found = LEAST + step * places[-1:]
+    found = LEAST + bin_width * places[-1:]
     return float(found[0]) if len(found) and (sparsity > found).mean() <= MOST else None
 
 
-def largest_usual(sparsity: Array, dimension: float) -> float:
+def largest_usual(sparsity: Array, dimension: float, step: float = 0.0) -> float:
     """The largest usual sparsity of the rows of all clusters."""
-    tail = TAIL * float(np.quantile(sparsity, 1 - ORIGIN))
+    tail = TAIL * max(step, float(np.quantile(sparsity, 1 - ORIGIN)))
     rare, origin = chi2.isf(RARE, dimension), chi2.ppf(ORIGIN, dimension)
-    return valley(sparsity) or max(LEAST, min(tail, (rare - origin) / 2))
+    return valley(sparsity, step) or max(LEAST, min(tail, (rare - origin) / 2))
 
 
 def threshold_of(scores: Array, weight: Array, outliers: float | str) -> float:
