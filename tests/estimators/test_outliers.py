@@ -8,7 +8,7 @@ import scipy.sparse
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.cluster import HDBSCAN
-from sklearn.datasets import make_moons
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score, f1_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -191,6 +191,11 @@ class TestScoreAlone:
 
 
 class TestRefused:
+    def test_scores_of_a_kernel_matrix(self):
+        model = KernelPowerKMeans(2, kernel="precomputed", random_state=0).fit(X @ X.T)
+        with pytest.raises(ValueError, match="pass the rows themselves"):
+            model.outlier_score(X @ X.T)
+
     @pytest.mark.parametrize("kernel", ["precomputed", "graph"])
     def test_matrices(self, kernel):
         with pytest.raises(ValueError, match="outliers='auto' needs distances between rows"):
@@ -234,12 +239,28 @@ class TestConsumers:
         assert [cluster for cluster, *_ in found["map"]["middles"]] == [0, 1]
         assert f"{self.n_outliers} rows" in report.to_html()
         assert "Grey rows belong to no cluster" in report.to_html()
+        # All rows of clusters are looked at.
+        assert "drawn at random" not in report.to_html()
 
     def test_a_map_draws_them_grey(self):
         axes = plot_fit(self.model, X).axes[0]
         assert axes.get_legend().get_texts()[-1].get_text() == f"none: {self.n_outliers}"
         drawn = sum(len(one.get_offsets()) for one in axes.collections)
         assert drawn == len(X)
+
+    def test_a_map_of_clusters_has_no_place_for_them(self):
+        rows, _ = make_blobs(300, 5, centers=3, random_state=0)
+        rows = np.vstack([rows, np.random.default_rng(0).uniform(-15, 15, (40, 5))])
+        model = KernelPowerKMeans(3, outliers="auto", random_state=0).fit(rows)
+        every = clone(model).set_params(outliers=None).fit(rows)
+        assert (model.labels_ < 0).any()
+        for one in model, every:
+            assert plot_fit(one, rows).axes[0].get_xlabel().endswith("component 1")
+        plot_fit(model, rows[-40:] + 100)
+
+    def test_a_report_of_no_cluster_is_refused(self):
+        with pytest.raises(ValueError, match="no row belongs to a cluster"):
+            ClusterReport(self.model, [[9.0, 9.0], [-9.0, 8.0]])
 
     def test_a_search(self):
         search = ClusterSearch(

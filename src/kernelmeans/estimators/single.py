@@ -90,6 +90,7 @@ class OneKernelClusterer(KernelClusterer):
         assigner, rows, _ = self._asked(X, None)
         if assigner.outliers is None:
             if (distinct := self.kernel_.distinct_rows) is None:
+                self._input.check_outliers("auto")
                 raise ValueError(
                     "outlier_score: the model knows no neighbours of its training rows; set "
                     f"{option('outliers', 'auto')} and fit again."
@@ -301,8 +302,8 @@ class KernelPowerKMeans(OneKernelClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
-        largest first, unless ``init`` gives the starts or ``fit`` gets earlier labels.
-        -1 is for a row of no cluster (``outliers``).
+        largest first, unless ``init`` gives the starts or ``fit`` gets earlier labels. Rows of
+        no cluster (``outliers``) have -1; their weight counts for the nearest.
     distances_ : ndarray of shape (n_samples, 2)
         Distances (not squared) of each training row to its own centroid and to the second nearest
         one; a single column for one cluster.
@@ -618,8 +619,8 @@ class KernelKMeans(OneKernelClusterer):
     ----------
     labels_ : ndarray of shape (n_samples,)
         Cluster of each training row; equal to ``predict(X)``. Clusters are numbered by weight, the
-        largest first, unless ``init`` gives the starts or ``fit`` gets earlier labels.
-        -1 is for a row of no cluster (``outliers``).
+        largest first, unless ``init`` gives the starts or ``fit`` gets earlier labels. Rows of
+        no cluster (``outliers``) have -1; their weight counts for the nearest.
     distances_ : ndarray of shape (n_samples, 2)
         Distances (not squared) of each training row to its own centroid and to the second nearest
         one; a single column for one cluster.

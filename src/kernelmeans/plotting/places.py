@@ -74,7 +74,7 @@ def places(
         kind = "principal component" if kernel is None else "kernel principal component"
         points = _components(K)[:, :2]
     else:
-        is_few, points = len(np.unique(labels)) <= _FEW, _projected(K, labels)
+        is_few, points = len(np.unique(labels[labels >= 0])) <= _FEW, _projected(K, labels)
         kind = "heat component" if is_few else "heat projection"
         if kernel.has_coordinates and _are_dots(points, labels):
             kind = "principal component" if is_few else "linear projection"
@@ -130,20 +130,25 @@ def _projected(K: Array, labels: IntArray) -> Array:
 
     Each pair of components alone lays most of many clusters on top of each other. So centroids get
     places on a plane by metric multidimensional scaling, and the projection is the one that takes
-    rows nearest to the places of their centroids.
+    rows nearest to the places of their centroids. Rows of no cluster (-1) have none.
     """
-    clusters, of_row = np.unique(labels, return_inverse=True)
+    placed = labels >= 0
+    clusters, of_row = np.unique(labels[placed], return_inverse=True)
     if len(clusters) <= _FEW:
         return _components(K)
     found = _components(K, len(clusters) - 1)
     centroids = np.array([found[labels == cluster].mean(axis=0) for cluster in clusters])
     scaling: Any = {"n_init": 4, "random_state": 0, "normalized_stress": False}
     targets = smacof(euclidean_distances(centroids), **scaling)[0][of_row]
-    return np.asarray(found @ np.linalg.lstsq(found, targets - targets.mean(axis=0))[0])
+    plane = np.linalg.lstsq(found[placed], targets - targets.mean(axis=0))[0]
+    return np.asarray(found @ plane)
 
 
 def _are_dots(points: Array, labels: IntArray) -> bool:
     """Whether clusters are no more than dots on the map."""
+    if not (placed := labels >= 0).any():
+        return False
+    points, labels = points[placed], labels[placed]
     distinct, clusters = np.unique(labels, return_inverse=True)
     means = np.array([points[labels == label].mean(axis=0) for label in distinct])
     within = np.square(points - means[clusters]).sum()

@@ -34,9 +34,9 @@ def remark(*text: Any) -> Html:
     return element("p", *text, class_="note")
 
 
-def sampled(count: int, found: Found) -> str:
+def sampled(count: int, every: int) -> str:
     """That not all rows were looked at."""
-    return f" Based on {number(count)} rows drawn at random." if count < found["rows"] else ""
+    return f" Based on {number(count)} rows drawn at random." if count < every else ""
 
 
 def by_cluster(

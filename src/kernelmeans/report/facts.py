@@ -91,6 +91,8 @@ class Subject:
         known = on_host(model.labels_)
         if len(known) != drawn.n_rows or not np.array_equal(known[drawn.rows], drawn.labels):
             known = on_host(given.predict(X))
+        if not (known >= 0).any():
+            raise ValueError("X: no row belongs to a cluster, so that there is nothing to report.")
         return cls(given, transformers, model, table, X, drawn, known)
 
     @property
@@ -164,11 +166,9 @@ def add_certainty(
 
     Typical rows have the given names.
     """
-    n_rows, several = len(subject.labels), len(clusters) > 1
-    drawn = np.arange(n_rows)
-    if n_rows > DISTANCE_ROWS:
-        drawn = np.sort(np.random.default_rng(random_state).choice(n_rows, DISTANCE_ROWS, False))
-    drawn = drawn[subject.labels[drawn] >= 0]
+    several, drawn = len(clusters) > 1, np.flatnonzero(subject.labels >= 0)
+    if len(drawn) > DISTANCE_ROWS:
+        drawn = np.sort(np.random.default_rng(random_state).choice(drawn, DISTANCE_ROWS, False))
     labels = subject.labels[drawn]
     distances = on_host(subject.model.transform(subject.shown(drawn)))
     placed = place(subject.transformers, subject.model, subject.X) if rows else None

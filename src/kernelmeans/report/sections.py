@@ -103,7 +103,7 @@ def _map(found: Found) -> Html:
         *("Across: ", named(across), ". Up: ", named(up), ". "),
         "Each mark stands for the rows of a cluster in a small cell, a larger one for more rows. "
         "Rows that are alike are near each other, as far as two axes can show it.",
-        sampled(drawn["rows"], found),
+        sampled(drawn["rows"], found["rows"]),
         " Clusters without a name lie under others." if len(shown) < len(texts) else None,
         " Grey rows belong to no cluster." if found["outliers"] else None,
     )

@@ -54,7 +54,7 @@ def _certainty(found: Found) -> Html | None:
         "0 on the border of two clusters, 1 on the centroid. A row is near the border if the "
         "second centroid is farther by less than 10 %. The second choice is the cluster that is "
         "the second nearest of most rows, with their fraction.",
-        sampled(found["certainty"]["rows"], found),
+        sampled(found["certainty"]["rows"], found["rows"] - found["outliers"]),
     )
     return joined([by_cluster(found, "First against second choice", columns, cells), note])
 
@@ -77,7 +77,7 @@ def _silhouettes(found: Found) -> Html | None:
         "distance to the rows of the own cluster with that to the next cluster, in the feature "
         "space of the kernel; below 0 the next one is nearer. It shows one clustering, and is no "
         "criterion for the kernel or the number of clusters.",
-        sampled(found["silhouettes"]["rows"], found),
+        sampled(found["silhouettes"]["rows"], found["rows"] - found["outliers"]),
     )
     return joined([by_cluster(found, "Silhouettes in the feature space", columns, cells), note])
 
