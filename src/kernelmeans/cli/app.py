@@ -105,9 +105,10 @@ def predict(**chosen: Any) -> None:
     Loading a model runs no code from it: files from strangers are safe.
 
     Writes STEM.labels.csv, where STEM is the name of DATA without its suffix. Rows that cannot be
-    placed have an empty label there. The column far marks rows that are unlike those of the fit:
-    their distance to the nearest centroid, with heat kernels to the nearest row of the fit, is
-    larger than that of 99 % of the rows of the fit.
+    placed have an empty label there, and with a fit with --outliers those of no cluster have -1.
+    The column far marks rows that are unlike those of the fit: their distance to the nearest
+    centroid, with heat kernels to the nearest row of the fit, is larger than that of 99 % of the
+    rows of the fit.
     """
     _require_for(chosen["data"])
 

@@ -51,16 +51,16 @@ def kernel_inertia(
         The rows, as the estimator's `predict` takes them; they are loaded into memory. For
         precomputed kernels X is the matrix between all rows, as in `fit`.
     labels : array-like of shape (n_rows,)
-        Any labels of the rows.
+        Any labels of the rows. Rows of no cluster (-1) count as one more: leave them out.
     sample_weight : array-like of shape (n_rows,), default=None
         Sample weights; all ones when None.
 
     Returns
     -------
     inertia : float
-        The cost. For ``labels_``, X and the weights of the fit it is ``inertia_``, up to rounding,
-        if the kernel is exact and the centroids are the means of their clusters, as they are once
-        hard steps have converged.
+        The cost. For ``labels_``, X and the weights of a fit without ``outliers`` it is
+        ``inertia_``, up to rounding, if the kernel is exact and the centroids are the means of
+        their clusters, as they are once hard steps have converged.
 
     Raises
     ------
@@ -121,7 +121,8 @@ def kernel_silhouette_samples(estimator: Any, X: Any, labels: ArrayLike) -> Arra
     X : {array-like, CSR matrix, Rows, dask array} of shape (n_rows, n_features)
         The rows, as for `kernel_inertia`.
     labels : array-like of shape (n_rows,)
-        Any labels of the rows, of at least two clusters and fewer clusters than rows.
+        Any labels of the rows, of at least two clusters and fewer clusters than rows. Rows of no
+        cluster (-1) count as one more: leave them out.
 
     Returns
     -------

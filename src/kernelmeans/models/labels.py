@@ -28,14 +28,14 @@ class Labels:
     Attributes
     ----------
     labels : ndarray of int of shape (n_rows,)
-        The clusters; -1 for rows that the model cannot place.
+        The clusters; -1 for rows that the model cannot place, and for those of no cluster.
     distances : ndarray of shape (n_rows, 2)
-        Distances to the own centroid and to the second nearest one; NaN for rows without a label.
+        Distances to the nearest centroid and to the second; NaN for rows that are not placed.
         With one cluster, only the first column.
     certainty : ndarray of shape (n_rows,)
-        Memberships in the own clusters; NaN for rows without a label.
+        Memberships in the nearest clusters; NaN for rows that are not placed.
     placed : ndarray of bool of shape (n_rows,)
-        Which rows have a label.
+        Which rows the model can place; those of no cluster too.
     far : ndarray of bool of shape (n_rows,) or None
         Which rows are farther away than 99 % of the rows of the fit: from the nearest centroid, or
         with heat kernels from the nearest row of the fit. None if the model does not know.
