@@ -27,7 +27,7 @@ from kernelmeans.kernels.formulas import unit_rows
 WHOLE_ROWS = 200
 #: Eigenpairs by which the number that is sought grows.
 PAIRS = 8
-#: States that remain of all that decay when these count as mixed.
+#: Sum of the decaying states at which all pieces count as mixed.
 MIXED = 1e-3
 #: Relative accuracy of a time.
 ACCURACY = 1e-9
@@ -47,8 +47,8 @@ class Basis(NamedTuple):
     t : float
         The time.
     residuals : ndarray of shape (n_rows,) or None
-        The fraction of H_ii, for H of all eigenpairs, that the eigenpairs without a column have;
-        zeros for rows of pieces that are not kept. None if it is not known.
+        The fraction of H_ii that is lost by leaving out eigenpairs, where H has all of them. Zeros
+        for rows of pieces that are not kept. None if it is not known.
     """
 
     features: Array
@@ -143,7 +143,7 @@ class Spectrum(NamedTuple):
         return Basis(unit_rows(features), self.values[kept], t, self._residuals(n_kept, t))
 
     def features(self, t: float) -> Array:
-        """Those of `basis` alone."""
+        """The features of `basis`, without the residuals."""
         return np.asarray(unit_rows(self.weighted(t)[0]))
 
     def weighted(self, t: float) -> tuple[Array, BoolArray]:
@@ -194,7 +194,7 @@ def _sought(graph: Data, S: Data, pieces: Pieces, sought: int) -> list[tuple[Arr
     while True:
         found = np.sort(np.concatenate([values for values, _ in pairs]))[::-1]
         least = found[min(sought, len(found)) - 1]
-        # Where all that were sought are larger, more may be.
+        # A piece may have more leading pairs if all that were found are above the least.
         short = [
             piece
             for piece, (values, _) in enumerate(pairs)
@@ -254,7 +254,7 @@ def residuals_of(
     if len(values) < len(rows) and rest > np.finfo(np.float64).eps * diagonal.min():
         values, others = scipy.linalg.eigh(part_of(S, rows).toarray(), driver="evd")
         others *= np.exp(-t * (1 - np.minimum(values, 1)))
-        # Of equal eigenvalues, these may be other vectors: the kept ones are projected out.
+        # Vectors of equal eigenvalues may differ from the kept ones, which are projected out.
         others -= vectors[:, :n_kept] @ (vectors[:, :n_kept].T @ others)
     lacking = np.einsum("ij,ij->i", others, others)
     with np.errstate(invalid="ignore"):

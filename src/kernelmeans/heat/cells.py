@@ -16,7 +16,7 @@ from kernelmeans.lowrank.landmarks import kmeans_centroids
 ROWS_PER_CELL = 50
 #: Recall that is enough: with more of the true neighbours labels are the same.
 ENOUGH = 0.9
-#: Rows whose true neighbours tell the recall, and how many of them are sought at once.
+#: Rows whose true neighbours are found to estimate the recall, and such rows in one block.
 SAMPLED, AT_ONCE = 256, 32
 #: Most cells that are searched for a row, whatever the recall: without clusters it would be all.
 MOST_SEARCHED = 64

@@ -19,8 +19,8 @@ from kernelmeans.spaces.features import FeatureSpace
 #: Times that are tried, in units of the one with as many states as clusters. Longer times find
 #: clusters of very different sizes, and lose others.
 FACTORS = (1.0, 2.0, 4.0)
-#: Cut for the entropy of the clusters, as a fraction of that at the first time, below which a
-#: longer time is better. Of 200 tables nearly all gain below it, and as many lose as gain above.
+#: Score of a longer time, as a fraction of the score of the first time, below which the longer time
+#: is better. Of 200 tables nearly all gain below it, and as many lose as gain above.
 BETTER = 0.68
 #: The method of the estimators, by default.
 DEFAULTS: Any = {
@@ -88,9 +88,10 @@ class Choice(NamedTuple):
 def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
     """The factor of all times whose clusters keep their neighbours best.
 
-    That is the fraction of all edges that they cut, divided by the entropy of the clusters: one
-    large cluster and a few crumbs cut little, and say little. The shortest time is left for a
-    longer one only if this falls by a third, because clusters of similar times hardly differ.
+    The score of a time is the fraction of all edges that its clusters cut, divided by the entropy
+    of the clusters. Without the entropy, one large cluster and a few crumbs would win, because they
+    cut few edges. A longer time replaces the shortest only if the score falls by a third, because
+    clusters of similar times hardly differ.
 
     Several kernels count alike: clusters are those of the mean kernel, and edges those of all
     graphs, each divided by their sum.

@@ -14,7 +14,7 @@ EXPONENT = 16
 SOME_ROWS, FEWEST_ROWS = 256, 8
 #: Longest distance, in units of the median core distance. The power of a longer one would vanish.
 LONGEST = 1e18
-#: Closeness of clusters that no path of edges joins, beside the smallest of others.
+#: Closeness of clusters that no edge joins, as a fraction of the smallest closeness of others.
 APART = 1e-6
 
 
@@ -91,7 +91,7 @@ def mean_weights(graph: Data, labels: IntArray, n_clusters: int) -> Array:
 
 
 def closeness_in_graph(graph: Data, labels: IntArray, n_clusters: int) -> Array:
-    """`mean_weights` of a given graph, in which clusters that no edge joins are a little close."""
+    """`mean_weights` of a given graph, plus a little, so that all clusters have a distance."""
     means = mean_weights(graph, labels, n_clusters)
     least = float(means.min(initial=LARGEST_WEIGHT, where=means > 0))
     return np.asarray(means + APART * least)

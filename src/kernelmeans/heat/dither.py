@@ -12,7 +12,7 @@ from kernelmeans.heat.neighbors import DistinctRows, NearestRows, auto_neighbors
 FEW = 12
 #: Neighbours differ in a column that tears the graph less often than this fraction of chance.
 TORN = 0.1
-#: Fewest rows of which chance can be told.
+#: Fewest rows for which columns are tested. With fewer, chance would decide.
 FEWEST_ROWS = 50
 
 
@@ -34,9 +34,9 @@ def untorn(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, IntArra
     Returns
     -------
     sought : NearestRows
-        Other rows, or these if no column tears the graph. Sparse rows and few rows are never
-        changed, nor are rows whose metric is no norm: noise would turn directions and signs, and
-        make values of yes and no, or equal ones, differ.
+        Rows with noise, or the given rows if no column tears the graph. Sparse rows, few rows, and
+        rows whose metric is no norm are never changed. Under such a metric noise is not small: it
+        turns directions, flips signs, and makes equal values differ.
     columns : ndarray of int
         The columns with noise.
 

@@ -10,19 +10,18 @@ from kernelmeans._typing import Array, Data, IntArray
 #: The graph of a piece becomes a dense matrix up to so many rows, or if more than this fraction of
 #: its eigenpairs are needed.
 DENSE_ROWS, DENSE_FRACTION = 400, 0.2
-#: Numbers in the eigenvectors of a piece up to which Lanczos' method finds them. It is more
-#: accurate, but takes many times as long where they are more. Larger ones are in float32.
+#: Largest size of a piece for Lanczos' method: how many numbers its eigenvectors have. The method
+#: is more accurate, but takes many times as long for larger pieces. Their vectors are in float32.
 LANCZOS_NUMBERS = 2**19
 #: Lanczos vectors in addition to the pairs: more of them take longer than the steps that they save.
 EXTRA_VECTORS = 20
 #: Largest residual of eigenpairs of larger pieces; eigenvalues and leading pairs are far more
 #: accurate.
 TOLERANCE = 1e-5
-#: Largest residual where it is only asked whether a pair was missed.
+#: Largest residual in the search for a pair that was missed.
 GLANCE = 1e-3
-#: Leading pairs of all pieces that are computed: so many for each cluster, and so many more. Labels
-#: with more are the same (``benchmarks/heat_time.py``), and pairs without a gap to the next take
-#: long.
+#: Number of leading pairs for each cluster, and number of further pairs. More pairs give the same
+#: labels (``benchmarks/heat_time.py``), and pairs without a gap to the next take long.
 PAIRS_PER_CLUSTER, EXTRA_PAIRS = 2, 10
 #: Restarts of Lanczos' method for a slow spectrum.
 MOST_RESTARTS = 10_000
@@ -97,8 +96,9 @@ def leading_pairs(S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
 def _lanczos(S: Data, count: int) -> tuple[Array, Array]:
     """Largest eigenvalues of a sparse graph in ascending order, and their eigenvectors.
 
-    Of nearly equal eigenvalues, as those of thinly connected parts, Lanczos' method finds one. So
-    it looks among the vectors orthogonal to those found, until no larger eigenvalue is left.
+    Thinly connected parts have nearly equal eigenvalues, and Lanczos' method finds only one of
+    them. So it searches again, among vectors orthogonal to those found, until no larger eigenvalue
+    is left.
     """
     n = S.shape[0]
     # Fixed starts, so that equal graphs have equal pairs. From the first eigenvector, no other
@@ -111,10 +111,11 @@ def _lanczos(S: Data, count: int) -> tuple[Array, Array]:
     for _ in range(count):
 
         def rest(x: Array, values: Array = values, vectors: Array = vectors) -> Array:
-            # All eigenvalues are at least -1: those that are found come last.
+            # Pairs that are known get the smallest possible eigenvalue, -1, and come last.
             return np.asarray(S @ x - vectors @ ((values + 1) * (vectors.T @ x)))
 
-        # The part of an earlier start in the span of such eigenvectors is what was found.
+        # A new random start. An earlier one has no part in equal eigenvectors that are still
+        # missing.
         start = rng.standard_normal(n)
         start -= vectors @ (vectors.T @ start)
         operator = LinearOperator(S.shape, rest, dtype=S.dtype)

@@ -154,11 +154,12 @@ class GraphKernel(DiffusionKernel):
         )
 
         def settle(basis: Basis) -> None:
-            # Features of equal rows differ only in parts that no other row has, if at all.
+            # Equal rows get the features of the first. Their own differ, if at all, in parts that
+            # no other row has.
             features = with_rest(basis.features, pieces)
             shared, residuals = features[first], basis.residuals
             if residuals is not None:
-                # Of rows that differ in such parts, one kernel is bounded, and another is in use.
+                # If they differ, the residuals do not bound the kernel in use.
                 alike = np.abs(shared[edges.places] - features).max() < ROUNDING
                 residuals = residuals[first] if alike else None
             shared = shared.astype(X.dtype)

@@ -245,10 +245,10 @@ class DiffusionKernel(Kernel):
         return graph, pieces, n_neighbors
 
     def _settle_density(self, near: Callable[[int], Array], n_rows: int) -> Density:
-        """The density of rows, by the distances to the nearest others, as many as asked for."""
+        """The density of rows; `near` returns the distances to so many nearest other rows."""
         given = self._given["density"]
-        # Without density as few are sought as the graph has. Of more, those at equal distance may
-        # be others.
+        # With density 0 only the neighbours of the graph are sought. A wider search may break ties
+        # between equal distances in another way.
         count = DIMENSION_NEIGHBORS if isinstance(given, str) else NEIGHBOR
         density = Density.of(given, near(min(count, n_rows - 1))) if given != 0 else FLAT
         self.parameters["density"], self.dimension = density.exponent, density.dimension
@@ -266,7 +266,7 @@ class DiffusionKernel(Kernel):
         """What is left of a fit: to find the time, and the features at that time."""
         t = self._given["t"]
         first = spectrum.time() if isinstance(t, str) else float(t)
-        # Pieces that are the clusters are mixed at any time.
+        # If there is a piece for each cluster, the time does not change the labels.
         several = n_clusters > spectrum.pieces.n_kept
         return Trial(first, settle, features_at, neighbors, nodes, t == "auto" and several)
 
@@ -278,7 +278,7 @@ class DiffusionKernel(Kernel):
         neighbors: Data,
         nodes: Callable[[], IntArray],
     ) -> Trial:
-        """The same where the nodes are rows, of which those in pieces that are kept count."""
+        """As `_trial`, where the nodes are rows. Only rows of pieces that are kept count."""
         kept = np.flatnonzero(spectrum.pieces.kept)
         if len(kept) < neighbors.shape[0]:
             neighbors = neighbors[kept][:, kept]
@@ -330,7 +330,7 @@ class DiffusionKernel(Kernel):
         return found
 
     def residuals(self, X: Data) -> Array | None:
-        """What the kernel lacks of k(x, x) = 1 of the heat kernel with all eigenpairs.
+        """The part of k(x, x) = 1 that the kernel loses by leaving out eigenpairs.
 
         Parameters
         ----------

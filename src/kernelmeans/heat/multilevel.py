@@ -162,7 +162,7 @@ def _heaviest(S: Data, weights: Array) -> IntArray:
     of = np.repeat(np.arange(S.shape[0]), np.diff(S.indptr))
     heaviest = np.flatnonzero((weights == largest[of]) & (weights > 0))
     chosen = np.full(S.shape[0], -1)
-    # Of several, the first is written last.
+    # The first of several equal edges wins, because it is written last.
     chosen[of[heaviest[::-1]]] = S.indices[heaviest[::-1]]
     return chosen
 

@@ -45,7 +45,8 @@ HELD_MIB = 64
 TREE_COLUMNS = 4
 #: Rows up to which too large a part of the cells would be searched.
 FEW_ROWS = 20_000
-#: Products of all pairs of rows that take some seconds, and those of a pair beside its columns.
+#: Products for a comparison of all pairs of rows that takes some seconds, and products for each
+#: pair in addition to one for each column.
 ALL_PAIRS, PRODUCTS = 1e11, 50
 #: Bytes of a digest: two distinct rows have the same one with probability 2^-128.
 DIGEST_BYTES = 16
@@ -154,9 +155,9 @@ class NearestRows:
     rows : {ndarray, CSR matrix} of shape (n_rows, n_features)
         The rows.
     metric : str
-        Distance, one of ``kernelmeans.heat.metric.METRICS``. That of ``"cosine"`` is Euclidean
-        between rows scaled to norm 1, which has the same order; rows of zeros stay zero. So is that
-        of ``"correlation"``, once the mean of each row is subtracted.
+        Distance, one of ``kernelmeans.heat.metric.METRICS``. For ``"cosine"`` it is the Euclidean
+        distance of rows scaled to norm 1, which has the same order; rows of zeros stay zero. For
+        ``"correlation"`` the mean of each row is subtracted first.
 
     Examples
     --------
@@ -205,7 +206,7 @@ class NearestRows:
 
     @cached_property
     def _exponent(self) -> int:
-        """That of the power of two next to the largest entry."""
+        """Exponent of the power of two next to the largest entry."""
         entries = self.rows.data if scipy.sparse.issparse(self.rows) else self.rows
         return int(np.frexp(np.abs(entries).max(initial=0))[1])
 
@@ -235,8 +236,8 @@ class NearestRows:
     def _sought(self) -> Data:
         """The rows as they are searched, and the first of them again.
 
-        Of rows at equal distance, scikit-learn finds others with another number of threads, unless
-        it is given more rows than it searches.
+        The number of threads decides which of several equally near rows scikit-learn finds, unless
+        it gets more rows than it searches.
         """
         n = self.rows.shape[0]
         return self._placed(self.rows[np.arange(n + 1) % n])
@@ -300,7 +301,8 @@ class NearestRows:
         _refuse_overflow(distances)
         distances, found = distances[:n], found[:n]
         itself = found == np.arange(n)[:, None]
-        # A row that is not found has others that equal it but for rounding.
+        # A row may not find itself if others equal it up to rounding. Then one of these is left
+        # out.
         itself[~itself.any(axis=1), 0] = True
         # Short indices, because they make products with the graph faster.
         columns: IntArray = found[~itself].reshape(n, n_neighbors).astype(np.int32)

@@ -22,9 +22,9 @@ ORIGIN = 0.25
 WIDTH = 0.35
 #: Least sparsity that is strange: a third of the density of the cluster is usual in any.
 LEAST = 1.0
-#: Largest fraction of a cluster that is strange: of more, it is the cluster.
+#: Largest fraction of a cluster that can be strange. A larger part is the cluster itself.
 MOST = 0.5
-#: Standard deviations by which more rows beyond a valley of sparsities are no chance.
+#: Standard deviations by which the rows beyond a valley of sparsities must outnumber those in it.
 SURE = 2.5
 #: Largest usual sparsity where there is no valley, in units of the upper quartile. In a Gaussian
 #: cluster in the plane 0.9 % of the rows are beyond.
@@ -123,7 +123,7 @@ class Outliers:
         return np.asarray(self.dimension * (reach - self.origin[labels]) / self.usual[labels])
 
     def _reach_of_new(self, rows: Data, labels: IntArray) -> Array:
-        """By the neighbours in the same cluster, or by all if there are none."""
+        """The reach by neighbours in the same cluster, or by all neighbours if none is there."""
         distances, near = self.nearest.of(rows, min(DIMENSION_NEIGHBORS, len(self.known)))
         lengths = _logs(np.maximum(distances, core_distances(distances)[:, None]))
         own = self.labels[near] == labels[:, None]

@@ -16,7 +16,7 @@ from kernelmeans.lowrank import subsample
 SOUGHT_ROWS = 4096
 #: Conductance above which a cluster is hardly one: most of its neighbours are elsewhere.
 HARDLY = 0.5
-#: Rows of a cluster that is looked at: the neighbours of fewer are mostly others.
+#: Fewest rows of a cluster that is judged. Most neighbours of smaller clusters are in others.
 FEWEST_ROWS = 10
 
 
