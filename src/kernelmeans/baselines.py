@@ -191,21 +191,20 @@ default="random-partition"
         if the centroids are the means of the clusters. Both are ``inertia_`` for exact kernels.
         None if ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
-        For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their
-        nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
-        is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
-        rows, and Euclidean distances. So do rows that are not in memory. The graphs of all views
-        count alike. None for kernel matrices.
+        For each cluster, the fraction of the edges of its training rows that lead to other clusters
+        (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their nearest
+        neighbours, and count alike; those of a given graph count by their weights. At a value near
+        0 a cluster is well apart; above 0.5 it is hardly a cluster. With other kernels than heat,
+        and with rows that are not in memory, at most 4096 rows and Euclidean distances are used.
+        The graphs of all views count alike. None for kernel matrices.
     changes_ : list of kernelmeans.metrics.ClusterChange or None
         Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
         gone, and which clusters are new. None without earlier labels.
     tree_ : kernelmeans.estimators.tree.ClusterTree
         Which clusters are merged first: ``children_`` and ``distances_`` as those of
         `sklearn.cluster.AgglomerativeClustering`. The method `cut` merges clusters along it. Heat
-        kernels merge the clusters with the least of a gap between them; without one, those merge
-        that add the least to the cost.
-        Models of older files have none.
+        kernels merge the clusters with the smallest gap first. Without a heat kernel, those merge
+        that add the least to the cost. Models of older files have none.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -317,9 +316,9 @@ class RKKM(OneKernelClusterer):
         Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It
         counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
-        twice or four times as long if its clusters then cut a third fewer edges for the entropy of
-        the clusters, as where sizes differ much. With several kernels, or fewer than 20 rows for
-        each cluster, it is ``"states"``.
+        two or four times as long, if that lowers a score by a third: the fraction of edges that
+        connect clusters, divided by the entropy of the clusters. It does so where sizes differ
+        much. With several kernels, or fewer than 20 rows for each cluster, it is ``"states"``.
     metric : {"euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "cosine", \
 "correlation", "canberra", "braycurtis", "hamming", "jaccard", "dice", "rogerstanimoto", \
 "sokalsneath", "precomputed"}, default="euclidean"
@@ -418,20 +417,20 @@ class RKKM(OneKernelClusterer):
         are the means of the clusters. Both are ``inertia_`` for an exact kernel. None if
         ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
-        For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their
-        nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
-        is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
-        rows, and Euclidean distances. So do rows that are not in memory. None for kernel matrices.
+        For each cluster, the fraction of the edges of its training rows that lead to other clusters
+        (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their nearest
+        neighbours, and count alike; those of a given graph count by their weights. At a value near
+        0 a cluster is well apart; above 0.5 it is hardly a cluster. With other kernels than heat,
+        and with rows that are not in memory, at most 4096 rows and Euclidean distances are used.
+        None for kernel matrices.
     changes_ : list of kernelmeans.metrics.ClusterChange or None
         Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
         gone, and which clusters are new. None without earlier labels.
     tree_ : kernelmeans.estimators.tree.ClusterTree
         Which clusters are merged first: ``children_`` and ``distances_`` as those of
         `sklearn.cluster.AgglomerativeClustering`. The method `cut` merges clusters along it. Heat
-        and graph kernels merge the clusters with the least of a gap between them, other kernels
-        those that add the least to the cost.
-        Models of older files have none.
+        and graph kernels merge the clusters with the smallest gap first. Other kernels merge those
+        that add the least to the cost. Models of older files have none.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -625,21 +624,20 @@ class RMKKM(SeveralKernelsClusterer):
         if the centroids are the means of the clusters. Both are ``inertia_`` for exact kernels.
         None if ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
-        For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their
-        nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
-        is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
-        rows, and Euclidean distances. So do rows that are not in memory. The graphs of all views
-        count alike. None for kernel matrices.
+        For each cluster, the fraction of the edges of its training rows that lead to other clusters
+        (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their nearest
+        neighbours, and count alike; those of a given graph count by their weights. At a value near
+        0 a cluster is well apart; above 0.5 it is hardly a cluster. With other kernels than heat,
+        and with rows that are not in memory, at most 4096 rows and Euclidean distances are used.
+        The graphs of all views count alike. None for kernel matrices.
     changes_ : list of kernelmeans.metrics.ClusterChange or None
         Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
         gone, and which clusters are new. None without earlier labels.
     tree_ : kernelmeans.estimators.tree.ClusterTree
         Which clusters are merged first: ``children_`` and ``distances_`` as those of
         `sklearn.cluster.AgglomerativeClustering`. The method `cut` merges clusters along it. Heat
-        kernels merge the clusters with the least of a gap between them; without one, those merge
-        that add the least to the cost.
-        Models of older files have none.
+        kernels merge the clusters with the smallest gap first. Without a heat kernel, those merge
+        that add the least to the cost. Models of older files have none.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).

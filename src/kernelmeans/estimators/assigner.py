@@ -54,9 +54,9 @@ class Assigner:
     lowest : float
         Squared distance below which memberships treat all distances alike.
     outliers : Outliers or None
-        Scores rows, if there are some that belong to no cluster.
+        Scores rows, if the fit looked for outliers.
     threshold : float or None
-        The score above which they do not.
+        The score above which a row belongs to no cluster.
     """
 
     input: Input

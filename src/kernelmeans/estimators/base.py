@@ -66,7 +66,7 @@ BATCH_BYTES = 2**30
 MEMBERSHIPS_FRACTION = 0.25
 #: Fraction of the memory budget up to which rows on disk are loaded.
 LOADED_FRACTION = 0.25
-#: About how many rows tell how far centroids are from each other.
+#: Approximate number of rows from which distances between centroids are computed.
 TREE_ROWS = 1024
 #: Seeds are below this.
 SEEDS = np.iinfo(np.int32).max
@@ -93,13 +93,13 @@ class KernelClusterer(
     max_iter: int
     memory_budget: int | str | None
     random_state: Any
-    # Those of another library for its X.
+    # Arrays of the library of X.
     labels_: IntArray
     distances_: Array
     certainty_: Array
     memberships_: Array | None
     result_: Result
-    #: Models of older files have neither.
+    #: None in models of older files.
     separation_: Array | None = None
     #: None without earlier labels, and in models of files.
     changes_: list[ClusterChange] | None = None
@@ -112,7 +112,7 @@ class KernelClusterer(
     _predictor: Predictor
     #: Smallest squared distance that is more than rounding. Models of older files have none.
     _floor: float = 0.0
-    #: Nothing is known of these unless a fit looks for outliers.
+    #: None unless the fit looks for outliers.
     outliers: Literal["auto"] | float | None = None
     outlier_score_: Array | None = None
     outlier_threshold_: float | None = None
@@ -138,8 +138,9 @@ class KernelClusterer(
         """The rule of kernel weights; ``scale`` is the cost of one cluster at equal weights."""
         raise NotImplementedError
 
-    # Earlier labels belong to rows, as weights do: an earlier model as a parameter would lose its
-    # fit in clones, see rows that another step has prepared, and make model files grow.
+    # `like` takes labels, because they belong to rows as weights do. An earlier model could not be
+    # a parameter: clones would lose its fit, its rows may need another preparation, and model files
+    # would grow.
     @fitting
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, like: Any = None) -> Self:
         """Find the clusters.

@@ -474,7 +474,7 @@ def warn_if_coarse(
     rows : sequence of {ndarray, CSR matrix, Rows}
         Training rows of each.
     labels : ndarray of shape (n_samples,)
-        Clusters of which this is known to be so, or whose rows are equal.
+        Clusters whose distances to centroids are known to be rounding in float32.
     sample_weight : ndarray of shape (n_samples,)
         Sample weights. Rows of weight 0 do not count.
 
@@ -495,9 +495,9 @@ def warn_if_coarse(
 
 
 def _hides_distances(kernel: Kernel, X: Data, labels: IntArray, counts: BoolArray) -> bool:
-    """Whether float64 tells some row from the first of its cluster, and float32 may not."""
+    """Whether float64 separates a row from the first of its cluster where float32 may not."""
     unknown = isinstance(X, DaskRows) or isinstance(kernel, DiffusionKernel)
-    # Of geodesic distances none is squared, and an arc cosine costs float64 half of its digits.
+    # The geodesic kernel squares no distance, and its arc cosine costs float64 half of the digits.
     if unknown or kernel.given_name == "geodesic" or X.dtype != np.float32:
         return False
     # Differences of this size are rounding of the rows, or of given kernel values.

@@ -142,7 +142,8 @@ class Holder:
         if isinstance(kernel, DiffusionKernel):
             explicit = planned.method == "explicit"
             residuals = kernel.residuals(_in_memory(planned.X)) if explicit else None
-            # Their norms do not say what they lack of the kernel of all eigenpairs.
+            # All features have norm 1, so their norms do not show what the other eigenpairs would
+            # add.
             features.residual_is_positive = False
             space = self._features(features, X, room)
             if residuals is not None and space.chunks is None:
@@ -175,12 +176,12 @@ class Holder:
         # Rows of weight 0 do not count.
         n_samples = int(np.count_nonzero(self.weight))
         count = auto_anchors(n_samples, k) if isinstance(count, str) else int(count)
-        # Its size does not depend on the budget, so that the clusters do not either, and is that of
-        # the widest rows, so that it is the same for all kernels.
+        # The size of the subsample does not depend on the budget, so that the clusters do not
+        # either. It fits the widest rows, so that it is the same for all kernels.
         widest = max(row_width(one.X) for one in self.plan.kernels)
         rows, weight = subsample_rows(X, self.weight, widest, at_least=2 * count)
         assert isinstance(kernel, HeatKernel)
-        # Each kernel has a seed, because several sets of anchors show more than one.
+        # Kernels have different seeds, because several sets of anchors show more than one set.
         return kernel.learn_anchors(rows, weight, k, count, self.seed + index)
 
     def _features(self, features: FeatureMap, X: Data, room: int) -> FeatureSpace:

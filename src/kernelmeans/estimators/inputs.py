@@ -248,7 +248,7 @@ class Graph(Input):
     def borders(
         self, kernel: Any, X: Data, labels: IntArray, sample_weight: Array, n_clusters: int
     ) -> Borders:
-        """Those in the graph, by its weights; of distances, of the neighbours in use."""
+        """The borders in the graph, by its weights, or in the graph of the neighbours in use."""
         counting = np.flatnonzero(sample_weight)
         graph = scipy.sparse.csr_array(X)[counting][:, counting]
         if (count := kernel.parameters.get("n_neighbors")) is not None:

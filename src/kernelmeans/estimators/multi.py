@@ -148,11 +148,11 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         Cholesky chooses, also for precomputed kernels. ``"rff"`` are random Fourier features, for
         rbf and laplacian. With ``"auto"`` one exact kernel is fast up to about 6000 rows in ten
         clusters, or 19 000 rows of a precomputed kernel; several kernels share this time. Beyond,
-        precomputed kernels take rpcholesky. Memory does not change this choice, it only refuses.
-        Linear and cosine kernels need no approximation. Heat kernels take the graph of all rows
-        where that takes about a minute on two cores at most, as for 900 000 rows of 64
-        columns. Beyond, they take the graph of their anchors, as with ``"landmarks"``; several
-        kernels of the same rows have different anchors.
+        precomputed kernels take rpcholesky. The memory budget does not change this choice: a fit
+        that exceeds it is refused. Linear and cosine kernels need no approximation. Heat kernels
+        take the graph of all rows where that takes about a minute on two cores at most, as for
+        900 000 rows of 64 columns. Beyond, they take the graph of their anchors, as with
+        ``"landmarks"``; several kernels of the same rows have different anchors.
     n_components : "auto", int or float, default="auto"
         Number of features of an approximation, or the fraction of the trace of the kernel matrix to
         keep, between 0 and 1. A fraction is kept as far as 5000 features suffice. ``"auto"`` is
@@ -202,7 +202,7 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         Memberships of the training rows in the clusters, at the last finite power; those of a row
         sum to 1. None if they would take more than a quarter of the memory budget.
     certainty_ : ndarray of shape (n_samples,)
-        Largest membership of each training row, which is that in its own cluster.
+        Membership of each training row in its own cluster, which is the largest one.
     kernel_names_ : list of L str
         Names of the kernels: those of their views, or else of the kernels, with numbers if they
         would be alike.
@@ -220,30 +220,29 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         eigenpairs of their graphs.
     approximation_error_ : float or None
         Fraction of the trace of the combined kernel matrix that is residual; 0 for exact kernels.
-        With heat kernels it is the fraction that all other eigenpairs have, and it is known if no
-        piece of their graphs has more than 200 rows. None if it is not, with random features, with
-        anchors, and if a kernel turns out not to be positive semi-definite.
+        With heat kernels it is the part of the eigenpairs that are left out. None if a piece of a
+        graph has more than 200 rows, with random features, with anchors, and if a kernel turns out
+        not to be positive semi-definite.
     inertia_bounds_ : tuple of float or None
         Lower and upper bound of the cost of ``labels_`` under the exact kernels and these weights,
         if the centroids are the means of the clusters. Both are ``inertia_`` for exact kernels.
         Exact heat kernels have all eigenpairs: ``inertia_``, the cost with the leading ones, may
         lie outside the bounds. None if ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
-        For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their
-        nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
-        is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
-        rows, and Euclidean distances. So do rows that are not in memory. The graphs of all views
-        count alike. None for kernel matrices.
+        For each cluster, the fraction of the edges of its training rows that lead to other clusters
+        (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their nearest
+        neighbours, and count alike; those of a given graph count by their weights. At a value near
+        0 a cluster is well apart; above 0.5 it is hardly a cluster. With other kernels than heat,
+        and with rows that are not in memory, at most 4096 rows and Euclidean distances are used.
+        The graphs of all views count alike. None for kernel matrices.
     changes_ : list of kernelmeans.metrics.ClusterChange or None
         Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
         gone, and which clusters are new. None without earlier labels.
     tree_ : kernelmeans.estimators.tree.ClusterTree
         Which clusters are merged first: ``children_`` and ``distances_`` as those of
         `sklearn.cluster.AgglomerativeClustering`. The method `cut` merges clusters along it. Heat
-        kernels merge the clusters with the least of a gap between them; without one, those merge
-        that add the least to the cost.
-        Models of older files have none.
+        kernels merge the clusters with the smallest gap first. Without a heat kernel, those merge
+        that add the least to the cost. Models of older files have none.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).

@@ -22,26 +22,26 @@ from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces import GramSpace
 
-#: The cost of a fit in multiplications, as ``benchmarks/auto.py`` measures it: that of a kernel
-#: value, in addition to two for each column; and the number of passes over the samples, each of
-#: which costs two for each cluster.
+#: Multiplications for a kernel value in addition to two for each column, and number of passes of a
+#: fit over the samples (``benchmarks/auto.py``). In a pass a sample costs two multiplications for
+#: each cluster.
 VALUE, PASSES = 20, 70
-#: ``approximation="auto"`` takes the exact kernel up to this cost, which is some seconds on two
-#: cores, or where a low rank would not be so many times faster.
+#: Largest cost for which ``approximation="auto"`` takes the exact kernel, some seconds on two
+#: cores. Beyond, a low rank must be so many times faster.
 WORK, FASTER = 5e10, 5
 #: Rows up to which ``approximation="auto"`` always takes the graph of all rows for a heat kernel.
-#: Beyond, it does not in `TREE_COLUMNS` columns or fewer, where 2000 anchors see as much.
+#: More rows of at most `TREE_COLUMNS` columns get anchors: 2000 of them see as much there.
 GRAPH_ROWS = 50_000
-#: Seconds of one core up to which it does in more: a minute on two. And seconds of a whole fit
-#: above which a message says how long it takes.
+#: Most seconds of one core for such a graph of more columns, which is a minute on two cores. And
+#: seconds of a whole fit above which a message says how long it takes.
 GRAPH_SECONDS, NOTICED = 120.0, 20.0
 #: Seconds of one core for a row, for an eigenpair of a row, and for a product in the search for
 #: neighbours; and for annealing and swap moves, over the cube of the number of clusters.
 ROW, PAIR, PRODUCT, ANNEALING = 4e-5, 4e-7, 5e-11, 8e-6
 #: Cells that are searched for a row: mostly 4 to 20, and up to 64 where rows have many directions.
 SEARCHED = 16
-#: How many times this cost a precomputed kernel matrix may have: there are no rows, so that an
-#: approximation has to read the matrix as well.
+#: Factor on `WORK` for a precomputed kernel matrix. There are no rows, so an approximation has to
+#: read the matrix as well.
 PRECOMPUTED = 10
 #: Fewest kernel rows that a step holds, where it recomputes them.
 FEWEST_HELD = 8
@@ -314,7 +314,7 @@ def _annealing(n_clusters: int) -> float:
 
 
 def _no_anchors(kernel: DiffusionKernel, X: Data, reason: str) -> ValueError:
-    """The error that anchors are wanted where means of rows stand for none."""
+    """The error for a metric that takes no anchors, where anchors are needed."""
     load = "pass X.compute() and " * isinstance(X, DaskRows)
     return ValueError(
         f"{option('metric', kernel.parameters['metric'])} takes no anchors, which are means of "

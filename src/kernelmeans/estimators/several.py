@@ -207,10 +207,10 @@ class Views(Input):
         sample_weight: Array,
         n_clusters: int,
     ) -> Borders | None:
-        """Those in the graphs of all views, in each of which all edges count as 1 together."""
+        """The mean of the borders in the graphs of all views. The edges of each graph sum to 1."""
         found: dict[str, Borders] = {}
         pairs = list(zip(kernel.kernels, kernel.columns, strict=True))
-        # Of kernels of the same rows, that with a graph says the most.
+        # Kernels of the same rows share one graph: that of a heat kernel, if there is one.
         for one, columns in sorted(pairs, key=lambda pair: not isinstance(pair[0], HeatKernel)):
             rows = _select(X, columns)
             distinct = distinct_rows(one, rows)

@@ -201,9 +201,9 @@ class KernelPowerKMeans(OneKernelClusterer):
         Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It
         counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
-        twice or four times as long if its clusters then cut a third fewer edges for the entropy of
-        the clusters, as where sizes differ much. With several kernels, or fewer than 20 rows for
-        each cluster, it is ``"states"``.
+        two or four times as long, if that lowers a score by a third: the fraction of edges that
+        connect clusters, divided by the entropy of the clusters. It does so where sizes differ
+        much. With several kernels, or fewer than 20 rows for each cluster, it is ``"states"``.
     metric : {"euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "cosine", \
 "correlation", "canberra", "braycurtis", "hamming", "jaccard", "dice", "rogerstanimoto", \
 "sokalsneath", "precomputed"}, default="euclidean"
@@ -217,12 +217,12 @@ class KernelPowerKMeans(OneKernelClusterer):
         With 0 all edges count alike. ``"auto"`` is half the intrinsic dimension of the rows, plus
         2, and at most 16 (`kernelmeans.heat.HeatKernel`).
     outliers : "auto", float or None, default=None
-        Which rows belong to no cluster: they get the label -1, in training and in `predict`. None
-        is none, so that every row has a cluster. ``"auto"`` are the rows whose outlier score is
-        above 1: sparse for their cluster, or beyond a gap. A number is the fraction of the training
-        rows, at most 0.5, by sample weight: those of the largest scores. Either way all rows take
-        part in the fit; the default kernel hardly sees those in sparse places. Not for kernel
-        matrices, graphs and distances.
+        Which rows belong to no cluster: they get the label -1, in training and in `predict`. With
+        None every row has a cluster. With ``"auto"`` they are the rows whose outlier score is above
+        1: sparse for their cluster, or beyond a gap. With a number, at most 0.5, they are that
+        fraction of the training rows, by sample weight, with the largest scores. In any case all
+        rows take part in the fit, but those in sparse places hardly change the default kernel. Not
+        for kernel matrices, graphs and distances.
     s0 : "auto" or float, default="auto"
         First power, negative. ``"auto"`` is just below the critical power, above which all
         centroids collapse onto the mean. It is closer to 0 for well-separated clusters, and never
@@ -275,11 +275,11 @@ class KernelPowerKMeans(OneKernelClusterer):
         ``"rpcholesky"`` come from kernel values with samples that randomly pivoted Cholesky
         chooses, also for precomputed kernels. ``"rff"`` are random Fourier features, for rbf and
         laplacian. With ``"auto"`` the exact kernel is fast up to about 6000 rows in ten clusters,
-        or 19 000 rows of a precomputed kernel. Beyond, a precomputed kernel takes rpcholesky.
-        Memory does not change this choice, it only refuses. Linear and cosine kernels need no
-        approximation. The heat kernel takes the graph of all rows where that takes about a minute
-        on two cores at most, as for 900 000 rows of 64 columns. Beyond, it takes the graph
-        of its anchors, as with ``"landmarks"``.
+        or 19 000 rows of a precomputed kernel. Beyond, a precomputed kernel takes rpcholesky. The
+        memory budget does not change this choice: a fit that exceeds it is refused. Linear and
+        cosine kernels need no approximation. The heat kernel takes the graph of all rows where that
+        takes about a minute on two cores at most, as for 900 000 rows of 64 columns. Beyond, it
+        takes the graph of its anchors, as with ``"landmarks"``.
     n_components : "auto", int or float, default="auto"
         Number of features of an approximation, or the fraction of the trace of the kernel matrix to
         keep, between 0 and 1. A fraction is kept as far as 5000 features suffice. ``"auto"`` is
@@ -324,7 +324,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         Memberships of the training rows in the clusters, at the last finite power; those of a row
         sum to 1. None if they would take more than a quarter of the memory budget.
     certainty_ : ndarray of shape (n_samples,)
-        Largest membership of each training row, which is that in its own cluster.
+        Membership of each training row in its own cluster, which is the largest one.
     kernel_ : kernelmeans.kernels.Kernel
         The kernel with its parameters settled, a function of two matrices of rows.
     gamma_ : float or None
@@ -357,20 +357,21 @@ class KernelPowerKMeans(OneKernelClusterer):
         the leading eigenpairs of the graph.
     approximation_error_ : float or None
         Fraction of the trace of the kernel matrix that is residual; 0 for an exact kernel. With a
-        heat or graph kernel it is the fraction that all other eigenpairs have, and it is known if
-        no piece of the graph has more than 200 rows. None if it is not, for random features, for
-        anchors, and if the kernel turns out not to be positive semi-definite.
+        heat or graph kernel it is the part of the eigenpairs that are left out. None if a piece of
+        the graph has more than 200 rows, for random features, for anchors, and if the kernel turns
+        out not to be positive semi-definite.
     inertia_bounds_ : tuple of float or None
         Lower and upper bound of the cost of ``labels_`` under the exact kernel, if the centroids
         are the means of the clusters. Both are ``inertia_`` for an exact kernel. An exact heat or
         graph kernel has all eigenpairs: ``inertia_``, the cost with the leading ones, may lie
         outside the bounds. None if ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
-        For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their
-        nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
-        is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
-        rows, and Euclidean distances. So do rows that are not in memory. None for kernel matrices.
+        For each cluster, the fraction of the edges of its training rows that lead to other clusters
+        (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their nearest
+        neighbours, and count alike; those of a given graph count by their weights. At a value near
+        0 a cluster is well apart; above 0.5 it is hardly a cluster. With other kernels than heat,
+        and with rows that are not in memory, at most 4096 rows and Euclidean distances are used.
+        None for kernel matrices.
     outlier_score_ : ndarray of shape (n_samples,) or None
         How strange each training row is in its cluster, equal to ``outlier_score(X)``; None without
         ``outliers``.
@@ -382,9 +383,8 @@ class KernelPowerKMeans(OneKernelClusterer):
     tree_ : kernelmeans.estimators.tree.ClusterTree
         Which clusters are merged first: ``children_`` and ``distances_`` as those of
         `sklearn.cluster.AgglomerativeClustering`. The method `cut` merges clusters along it. Heat
-        and graph kernels merge the clusters with the least of a gap between them, other kernels
-        those that add the least to the cost.
-        Models of older files have none.
+        and graph kernels merge the clusters with the smallest gap first. Other kernels merge those
+        that add the least to the cost. Models of older files have none.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -533,9 +533,9 @@ class KernelKMeans(OneKernelClusterer):
         Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It
         counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
-        twice or four times as long if its clusters then cut a third fewer edges for the entropy of
-        the clusters, as where sizes differ much. With several kernels, or fewer than 20 rows for
-        each cluster, it is ``"states"``.
+        two or four times as long, if that lowers a score by a third: the fraction of edges that
+        connect clusters, divided by the entropy of the clusters. It does so where sizes differ
+        much. With several kernels, or fewer than 20 rows for each cluster, it is ``"states"``.
     metric : {"euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "cosine", \
 "correlation", "canberra", "braycurtis", "hamming", "jaccard", "dice", "rogerstanimoto", \
 "sokalsneath", "precomputed"}, default="euclidean"
@@ -549,12 +549,12 @@ class KernelKMeans(OneKernelClusterer):
         With 0 all edges count alike. ``"auto"`` is half the intrinsic dimension of the rows, plus
         2, and at most 16 (`kernelmeans.heat.HeatKernel`).
     outliers : "auto", float or None, default=None
-        Which rows belong to no cluster: they get the label -1, in training and in `predict`. None
-        is none, so that every row has a cluster. ``"auto"`` are the rows whose outlier score is
-        above 1: sparse for their cluster, or beyond a gap. A number is the fraction of the training
-        rows, at most 0.5, by sample weight: those of the largest scores. Either way all rows take
-        part in the fit; the default kernel hardly sees those in sparse places. Not for kernel
-        matrices, graphs and distances.
+        Which rows belong to no cluster: they get the label -1, in training and in `predict`. With
+        None every row has a cluster. With ``"auto"`` they are the rows whose outlier score is above
+        1: sparse for their cluster, or beyond a gap. With a number, at most 0.5, they are that
+        fraction of the training rows, by sample weight, with the largest scores. In any case all
+        rows take part in the fit, but those in sparse places hardly change the default kernel. Not
+        for kernel matrices, graphs and distances.
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
         Starting centroids. ``"k-means++"`` is greedy k-means++ in the feature space, ``"random"``
         chooses random samples. An array of integers holds row indices, of shape (k,) or
@@ -592,11 +592,11 @@ class KernelKMeans(OneKernelClusterer):
         ``"rpcholesky"`` come from kernel values with samples that randomly pivoted Cholesky
         chooses, also for precomputed kernels. ``"rff"`` are random Fourier features, for rbf and
         laplacian. With ``"auto"`` the exact kernel is fast up to about 6000 rows in ten clusters,
-        or 19 000 rows of a precomputed kernel. Beyond, a precomputed kernel takes rpcholesky.
-        Memory does not change this choice, it only refuses. Linear and cosine kernels need no
-        approximation. The heat kernel takes the graph of all rows where that takes about a minute
-        on two cores at most, as for 900 000 rows of 64 columns. Beyond, it takes the graph
-        of its anchors, as with ``"landmarks"``.
+        or 19 000 rows of a precomputed kernel. Beyond, a precomputed kernel takes rpcholesky. The
+        memory budget does not change this choice: a fit that exceeds it is refused. Linear and
+        cosine kernels need no approximation. The heat kernel takes the graph of all rows where that
+        takes about a minute on two cores at most, as for 900 000 rows of 64 columns. Beyond, it
+        takes the graph of its anchors, as with ``"landmarks"``.
     n_components : "auto", int or float, default="auto"
         Number of features of an approximation, or the fraction of the trace of the kernel matrix to
         keep, between 0 and 1. A fraction is kept as far as 5000 features suffice. ``"auto"`` is
@@ -674,20 +674,21 @@ class KernelKMeans(OneKernelClusterer):
         the leading eigenpairs of the graph.
     approximation_error_ : float or None
         Fraction of the trace of the kernel matrix that is residual; 0 for an exact kernel. With a
-        heat or graph kernel it is the fraction that all other eigenpairs have, and it is known if
-        no piece of the graph has more than 200 rows. None if it is not, for random features, for
-        anchors, and if the kernel turns out not to be positive semi-definite.
+        heat or graph kernel it is the part of the eigenpairs that are left out. None if a piece of
+        the graph has more than 200 rows, for random features, for anchors, and if the kernel turns
+        out not to be positive semi-definite.
     inertia_bounds_ : tuple of float or None
         Lower and upper bound of the cost of ``labels_`` under the exact kernel, if the centroids
         are the means of the clusters. Both are ``inertia_`` for an exact kernel. An exact heat or
         graph kernel has all eigenpairs: ``inertia_``, the cost with the leading ones, may lie
         outside the bounds. None if ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
-        For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their
-        nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
-        is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
-        rows, and Euclidean distances. So do rows that are not in memory. None for kernel matrices.
+        For each cluster, the fraction of the edges of its training rows that lead to other clusters
+        (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their nearest
+        neighbours, and count alike; those of a given graph count by their weights. At a value near
+        0 a cluster is well apart; above 0.5 it is hardly a cluster. With other kernels than heat,
+        and with rows that are not in memory, at most 4096 rows and Euclidean distances are used.
+        None for kernel matrices.
     outlier_score_ : ndarray of shape (n_samples,) or None
         How strange each training row is in its cluster, equal to ``outlier_score(X)``; None without
         ``outliers``.
@@ -699,9 +700,8 @@ class KernelKMeans(OneKernelClusterer):
     tree_ : kernelmeans.estimators.tree.ClusterTree
         Which clusters are merged first: ``children_`` and ``distances_`` as those of
         `sklearn.cluster.AgglomerativeClustering`. The method `cut` merges clusters along it. Heat
-        and graph kernels merge the clusters with the least of a gap between them, other kernels
-        those that add the least to the cost.
-        Models of older files have none.
+        and graph kernels merge the clusters with the smallest gap first. Other kernels merge those
+        that add the least to the cost. Models of older files have none.
     result_ : kernelmeans.solver.Result
         Labels, costs and histories of all restarts, and why each restart ended
         (`kernelmeans.solver.Ending`).
@@ -861,7 +861,7 @@ class PowerKMeans(KernelClusterer):
         Memberships of the training rows in the clusters, at the last finite power; those of a row
         sum to 1. None if they would take more than a quarter of the memory budget.
     certainty_ : ndarray of shape (n_samples,)
-        Largest membership of each training row, which is that in its own cluster.
+        Membership of each training row in its own cluster, which is the largest one.
     kernel_ : kernelmeans.kernels.Kernel
         The linear kernel, a function of two matrices of rows.
     approximation_, approximation_reason_ : str
@@ -872,11 +872,12 @@ class PowerKMeans(KernelClusterer):
         Lower and upper bound of the cost of ``labels_``, if the centroids are the means of the
         clusters. Both are equal.
     separation_ : ndarray of shape (n_clusters,) or None
-        For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their
-        nearest neighbours, and count alike; those of a given graph count by their weights. Near 0
-        is a cluster apart; above 0.5 it is hardly one. Other kernels than heat take at most 4096
-        rows, and Euclidean distances. So do rows that are not in memory. None for kernel matrices.
+        For each cluster, the fraction of the edges of its training rows that lead to other clusters
+        (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their nearest
+        neighbours, and count alike; those of a given graph count by their weights. At a value near
+        0 a cluster is well apart; above 0.5 it is hardly a cluster. With other kernels than heat,
+        and with rows that are not in memory, at most 4096 rows and Euclidean distances are used.
+        None for kernel matrices.
     changes_ : list of kernelmeans.metrics.ClusterChange or None
         Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
         gone, and which clusters are new. None without earlier labels.

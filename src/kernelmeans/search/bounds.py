@@ -9,15 +9,15 @@ import scipy.stats
 from kernelmeans._typing import Array
 from kernelmeans.search.rules import queues
 
-#: Probability that the mean of all splits is above its lower bound, and that it is below its upper
-#: one, if a score has a normal distribution.
+#: Probability with which each bound holds for the mean of all splits, if scores have a normal
+#: distribution.
 CERTAIN = 0.99
-#: Standard deviation between splits, at least: the first few may agree by chance.
+#: Least standard deviation between splits. The first few splits may agree by chance.
 LEAST_SPREAD = 0.05
 
 
 class Bounds(NamedTuple):
-    """What the means of all splits will hardly be below, and hardly above.
+    """Limits that the means of all splits will hardly cross.
 
     Attributes
     ----------

@@ -19,8 +19,8 @@ from kernelmeans._typing import IntArray
 from kernelmeans.metrics import neighbor_consistency
 from kernelmeans.search.splits import Samples
 
-#: Parameters that are a number of clusters, the first one that there is: those of mixtures are
-#: called components.
+#: Names of the parameter for the number of clusters; the first that an estimator has counts.
+#: Mixtures call clusters components.
 CLUSTERS = ("n_clusters", "n_components")
 #: Swap moves of a fit in a search. Without any, halves end in poor optima, and clusters are not
 #: found again. As many as other fits make give the same answers in twice the time.
@@ -123,11 +123,11 @@ class Outcome:
     fit_time : float
         Seconds of the fit.
     inertia, neighbor_consistency : float
-        Those of a fit to all rows, where they are known.
+        Values of a fit to all rows; NaN if they are not known.
     error : str or None
         Why there are no labels.
     settled : dict
-        What a fit to all rows has chosen by itself, and fits to halves take over.
+        Choices that a fit to all rows has made, and that fits to halves take over.
     """
 
     labels: IntArray | None
@@ -210,7 +210,8 @@ def _on_all(estimator: Any, samples: Samples, seed: int) -> Outcome:
     n_found = int(np.count_nonzero(np.unique(labels) >= 0))
     if not n_found:
         raise ValueError("no row is in a cluster")
-    # Clusters without rows would not be missed in halves, and the others are found again.
+    # Splits cannot show this: a cluster without rows is not missed in halves, and the others are
+    # found again.
     if n_found < (clusters_asked(model) or 1):
         raise ValueError(
             f"it finds only {counted(n_found, 'cluster')}, fewer than asked for: many rows may be "

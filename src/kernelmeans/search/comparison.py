@@ -26,7 +26,7 @@ from kernelmeans.search.rules import exceeds
 from kernelmeans.search.runner import Runner
 from kernelmeans.search.splits import SEEDS, Samples, Split
 
-#: Data sets of each kind without clusters, at most; at first, and then each time.
+#: Number of data sets of each kind without clusters: at most, at first, and then in each round.
 N_DRAWS, FIRST_DRAWS, DRAWS = 10, 4, 2
 #: The kind that is the rows themselves.
 ROWS = "rows"

@@ -7,12 +7,11 @@ from typing import Any
 from kernelmeans._text import duration
 from kernelmeans.search.splits import FIRST_ROUND
 
-#: Fits to halves that take as long as a fit to all rows, or a draw of data without clusters.
+#: Time of a fit to all rows, or to a draw of data without clusters, in fits to halves.
 WHOLE = 3
 #: Fits for each split after the first round, at most: as a rule two candidates go on.
 LATER = 4
-#: Fits to halves that take as long as all data without clusters that are still to be drawn. None
-#: are drawn for some searches.
+#: Time of all later draws of data without clusters, in fits to halves. Some searches draw none.
 REFERENCE = 8
 
 

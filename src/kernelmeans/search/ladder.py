@@ -10,15 +10,15 @@ from sklearn.model_selection import ParameterGrid
 from kernelmeans._typing import Array
 from kernelmeans.search.candidates import content_of
 
-#: In place of a list of numbers of clusters: the ladder.
+#: Word for the ladder, in place of a list of numbers of clusters.
 AUTO = "auto"
 #: The largest number of clusters that is tried in any case, if there are enough rows.
 FIRST_TOP = 12
-#: Rows for each cluster that a half of the rows has, at least.
+#: Fewest rows for each cluster in a half of the rows.
 ROWS_PER_CLUSTER = 10
-#: Numbers that are tried between two steps at a time, at most.
+#: Most numbers that are tried between two steps at a time.
 BETWEEN = 3
-#: Difference to the next number that is tried, as a part of the number of clusters.
+#: Largest gap in which no more numbers are tried, as a fraction of the number of clusters.
 NEAR = 1 / 15
 
 

@@ -13,8 +13,9 @@ NEGLIGIBLE = 1e-9
 class Reference:
     """Data of the shape of X without its clusters.
 
-    Long data is cut across in the same place each time, with clusters or without. These draws have
-    the principal axes and the variances of X, or its extent along each axis, and nothing else.
+    A fit to long data cuts across them in the same place each time, even if they have no clusters.
+    So the draws have the shape of X: they share its principal axes and variances, or its extent
+    along each axis, but nothing else.
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ from kernelmeans.search.bounds import Bounds
 from kernelmeans.search.record import Record, Scoring, name_of
 from kernelmeans.search.rules import exceeds, validity
 
-#: Clusters for each one that may be lost: among dozens one is lost by chance.
+#: Number of clusters for each one that may be lost. Among dozens one is lost by chance.
 LOST = 20
 
 
@@ -59,7 +59,7 @@ def columns_of(record: Record) -> dict[str, Any]:
 
 
 def bounds_of(record: Record, columns: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The columns, with what the means of all splits will hardly be below, and hardly above."""
+    """The columns with lower bounds, and with upper bounds, of the means of all splits."""
     low, high, n_all = dict(columns), dict(columns), len(record.splits)
     for name in [name for name in columns if f"std_{name.removeprefix('mean_')}" in columns]:
         table = record.table(name.removeprefix("mean_"))

@@ -73,7 +73,7 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
         best_first = np.lexsort((n_clusters, -score))
         return [best_first[(several & ~np.isnan(score))[best_first]].tolist()]
     if np.ptp(n_clusters) == 0:
-        # A kernel is chosen, not a number of clusters.
+        # With a single number of clusters only the kernel is chosen.
         known = several & ~np.isnan(results["mean_stability"])
         return [[row] for row in np.flatnonzero(known).tolist()]
     kernels: dict[int, list[int]] = {}
@@ -129,7 +129,7 @@ def best_of(results: Mapping[str, Any], rows: Sequence[int]) -> int | None:
         consistency = np.nan_to_num(results["neighbor_consistency"][alike]).mean()
         return float(consistency), float(np.nan_to_num(results["mean_stability"][row]))
 
-    # In an order that is not that of the grid: the first of equals is taken.
+    # The first of equal candidates wins, so their order must not be that of the grid.
     ordered = sorted(rows, key=lambda row: repr(sorted(results["params"][row].items())))
     return max(ordered, key=worth, default=None)
 

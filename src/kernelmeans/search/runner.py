@@ -78,7 +78,7 @@ class Runner:
         total = len(items) * len(arguments)
         self._forecast.expect(name, len(items), arguments)
         several = self._subtask(self._context, name, total)
-        # Hundreds of warnings; those of the choice come when it is fitted to all rows.
+        # Hundreds of fits would warn. The fit of the choice to all rows gives its warnings later.
         with warnings.catch_warnings(action="ignore"):
             results = self._results(function, items, arguments)
         try:

@@ -112,22 +112,22 @@ default="jaccard"
     best_index_ : int or None
         The chosen candidate. None if no clusters would be found again.
     best_params_ : dict
-        Its parameters. If ``best_index_`` is None, one cluster.
+        Parameters of the chosen candidate; those of one cluster if ``best_index_`` is None.
     best_score_ : float
-        Its mean score; NaN if ``best_index_`` is None.
+        Mean score of the chosen candidate; NaN if ``best_index_`` is None.
     best_estimator_ : estimator or None
-        It, fitted to all rows. If ``best_index_`` is None, None.
+        The chosen candidate, fitted to all rows; None if ``best_index_`` is None.
     refit_time_ : float
-        Seconds of that fit; NaN if ``best_index_`` is None.
+        Seconds of the fit of ``best_estimator_``; NaN if there is none.
     labels_ : ndarray of shape (n_samples,)
         Labels of all rows by ``best_estimator_``; zeros if it is None.
     labels_by_candidate_ : ndarray of int of shape (n_candidates, n_rows_used)
         Labels by a fit of each candidate to all rows that were used; -1 for candidates that failed.
         No other labels are kept, and these take a byte each for up to 127 clusters.
     rows_used_ : ndarray of int of shape (n_rows_used,)
-        Indices of these rows: all, or 4000 drawn at random if there are more.
+        Indices of the rows that were used: all, or 4000 drawn at random if there are more.
     n_rows_, n_rows_used_ : int
-        Number of all rows, and of these.
+        Number of all rows, and of the rows that were used.
     n_splits_ : int
         Splits of the choice: fewer than ``n_splits`` if the answer was certain before, or the
         search was stopped. If there is none, the most splits of a candidate.
@@ -157,8 +157,8 @@ default="jaccard"
     a single one can. That is decided by bounds of the means of all ``n_splits`` splits, each of
     which holds with a probability of 0.99 if scores have normal distributions. Data without
     clusters are drawn until more would hardly change the answer, at most ten times of each kind.
-    Fits in a search make eight swap moves, unless ``n_swaps`` is given, and those to halves take
-    the time of heat from the fit to all rows. ``best_estimator_`` makes all.
+    Fits in a search make eight swap moves, unless ``n_swaps`` is given. Fits to halves take the
+    time of heat from the fit to all rows. The fit of ``best_estimator_`` makes all swap moves.
 
     A callback that answers True ends the search: it chooses by the splits that are complete. So
     does Ctrl-C, but the fit then raises KeyboardInterrupt, which says how many fits are done.
@@ -407,7 +407,7 @@ default="jaccard"
             delattr(self, name)
         validate_data(self, X, skip_check_array=True)
         n_clusters, groups = race.results["n_clusters"], race.results["group"]
-        # Those of a ladder have come as they were needed.
+        # The candidates of a ladder came as they were needed, in no order.
         order = np.lexsort((n_clusters, groups)) if ladder.is_open else np.arange(len(groups))
         self.results_ = in_order(race.results, order)
         self.best_index_ = None if race.best is None else order.tolist().index(race.best)

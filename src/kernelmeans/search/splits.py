@@ -23,10 +23,11 @@ from kernelmeans.search.reference import Reference
 FRAMES = {"pandas": "columns", "polars": "schema"}
 #: Seeds are below this.
 SEEDS = np.iinfo(np.int32).max
-#: Splits after which candidates are left out for the first time, and then each time.
+#: Number of splits in the first round and in each later one. A round ends by leaving out
+#: candidates.
 FIRST_ROUND, ROUND = 4, 2
-#: Splits in which the pieces of a table are looked for again, and the adjusted Rand index with the
-#: pieces of halves from which on they count. Arms of spirals have 0.5 to 0.7, pieces by chance 0.1.
+#: Number of splits that check the pieces of a table, and least adjusted Rand index between these
+#: pieces and those of halves. Arms of spirals have 0.5 to 0.7, pieces by chance 0.1.
 LOOKS, STAND = 4, 0.25
 #: Label of a row in no cluster: it has no edge to the rows of the fit, or is noise.
 UNPLACED = -1
