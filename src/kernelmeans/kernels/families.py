@@ -133,7 +133,7 @@ def _largest_distance(X: Data) -> float:
         reduce_func=lambda distances, start: distances.argmax(axis=1),
         working_memory=DISTANCE_BLOCK,
     )
-    # Computed again, because distances of blocks are rounded: those of equal rows may not be 0.
+    # Computed again, because rounding may give equal rows in a block a distance above 0.
     return float(paired_euclidean_distances(X, X[np.concatenate(list(partners))]).max())
 
 

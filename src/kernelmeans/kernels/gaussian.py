@@ -16,7 +16,7 @@ from kernelmeans.engines.threads import forkable_openmp
 #: Largest exponent of a fixed row against the centre for which single precision is enough: the
 #: errors of the values are then a few roundings.
 LARGEST_EXPONENT = 2
-#: Most rows whose medians are the centre.
+#: Most rows from whose medians the centre is made.
 MIDDLE_ROWS = 256
 #: Exponents with a larger rounding error are computed from differences.
 ROUNDING = 1e-6

@@ -143,7 +143,7 @@ class Kernel:
     def is_nonzero(self, X: Data, diagonal: Array) -> bool:
         """Whether some k(x, x) are not 0 in exact arithmetic, given those that were computed.
 
-        Of named kernels that are 0 for a row of zeros none is 0 for other rows.
+        A named kernel that is 0 for a row of zeros is 0 for no other row.
         """
         known = self.given_name in OF_FEATURES and not self.diagonal(X[:1] * 0).any()
         return bool((largest_entries(X) if known else diagonal).any())
@@ -415,7 +415,7 @@ def check_underflow(kernel: Kernel, squared_norms: Array, nonzero: Callable[[], 
     squared_norms : ndarray
         Squared norms of the samples.
     nonzero : callable
-        Whether they would not all be 0 in exact arithmetic.
+        Returns whether some of them are not 0 in exact arithmetic.
 
     Raises
     ------

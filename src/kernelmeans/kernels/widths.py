@@ -104,7 +104,7 @@ def _named_gamma(
 
 
 def reciprocal(value: float, varies: Any) -> float:
-    """1 / value; 1 for constant data, of which any width gives the same kernel matrix.
+    """1 / value; 1 for constant data, whose kernel matrix is the same for any width.
 
     Parameters
     ----------

@@ -20,8 +20,8 @@ from kernelmeans.lowrank.sampling import subsample_rows
 AUTO_COMPONENTS, AUTO_PER_CLUSTER = 200, 3
 #: Most components that keep a fraction of the trace.
 FRACTION_MOST = 5000
-#: Rows that decide how many landmarks keep a fraction of the trace: first so many, then twice as
-#: many while their Cholesky factor has at most so many values.
+#: Number of rows in the first search for the landmarks that keep a fraction of the trace, and most
+#: values of a Cholesky factor. Each further search has twice as many rows, up to this size.
 CHECKED_ROWS, MOST_PIVOT_VALUES = 4096, 2**26
 #: Growth of the number of landmarks while they keep too little.
 GROWTH = 1.25
@@ -94,7 +94,7 @@ def approximate(
     n_samples = int(np.count_nonzero(sample_weight))
     most, fraction = _limits(n_components, n_samples, n_clusters)
     if random_map := RANDOM_MAPS.get(method):
-        # Random features are no samples, and may be more than these.
+        # There may be more random features than samples.
         count = int(n_components) if isinstance(n_components, Integral) else most
         return random_map(kernel, X.shape[1], count, seed, sample_weight.dtype)
     if kernel.precomputed:
@@ -233,7 +233,7 @@ def _count(
     tolerance: float,
     seed: int,
 ) -> int:
-    """The number of landmarks that reach the tolerance: that of pivots among some samples."""
+    """Number of landmarks: as many as pivots among some samples need to reach the tolerance."""
     size = CHECKED_ROWS
     while True:
         some = order[:size]
@@ -253,7 +253,7 @@ def _count(
 
 
 def _landmarks(kernel: Kernel, X: Data, sample_weight: Array, count: int, seed: int) -> FeatureMap:
-    """Centroids of k-means; samples where these would be dense, or of no meaning to a callable."""
+    """Centroids of k-means; samples if X is sparse, or if a callable may not take means of rows."""
     if scipy.sparse.issparse(X) or callable(kernel.function):
         indices = kmeans_plusplus_points(X, count, sample_weight, seed)
         return Nystroem.whitened(kernel, X, indices)

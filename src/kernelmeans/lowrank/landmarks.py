@@ -12,8 +12,9 @@ STEPS = 2
 #: Rows in the uniform subsample for k-means++: so many for each seed, and the fewest. With all rows
 #: it takes far longer than the rest of the fit, and is no better.
 ROWS_PER_SEED, MIN_ROWS = 8, 4096
-#: Most seeds that are all drawn one after the other. Of more, a fraction of those before are drawn
-#: at once, at most so many: products of matrices are several times as fast as those with vectors.
+#: Most seeds that are drawn one by one; fraction of the earlier seeds that are drawn at once if
+#: there are more; and most seeds drawn at once. Products of matrices are several times as fast as
+#: those with vectors.
 MOST_SINGLY, TOGETHER, MOST_TOGETHER = 1000, 1 / 16, 64
 #: Squared distance, relative to squared norms, at which two rows count as equal.
 SAME = 32 * np.finfo(np.float64).eps
@@ -134,7 +135,7 @@ def kmeans_plusplus_points(X: Data, count: int, sample_weight: Array, seed: int)
             distances[distances <= SAME * norms] = 0
             closest = np.minimum(closest, distances.min(axis=1))
             potential = weight * closest
-            # Of equal rows that are drawn together, the first.
+            # Only the first of equal rows counts if they are drawn together.
             chosen.extend(drawn[~np.triu(distances[drawn] == 0, 1).any(axis=0)])
     return np.asarray(eligible[chosen])
 

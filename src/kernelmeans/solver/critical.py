@@ -25,10 +25,10 @@ TOLERANCE = 1e-3
 PRODUCTS = (8, 100)
 #: Samples on which a kernel is first tested for being positive semi-definite.
 TESTED = 2048
-#: Automatic first powers over the critical power, the coldest first. With smaller factors centroids
-#: draw together so far that in float32 only rounding may tell them apart.
+#: Factors from the critical power to the automatic first powers, the coldest first. With smaller
+#: factors centroids draw together so far that in float32 only rounding may tell them apart.
 FACTORS = (1.2, 0.96, 0.77, 0.62, 0.5, 0.4)
-#: Softness, as a fraction of the largest possible one, at which samples are not bound to the start.
+#: Least softness at which samples are not bound to the start, as a fraction of the largest one.
 SOFT_ENOUGH = 0.5
 #: Samples whose softness is measured, samples that random centroids sit on, and how many random
 #: sets of centroids each sample sees.
@@ -231,9 +231,9 @@ def coldest_start(critical_power: float) -> float:
 def automatic_start(space: Space, n_clusters: int, critical_power: float) -> float:
     """The power at which ``s0="auto"`` starts.
 
-    The candidates lie between 1.2 and 0.4 times the critical power, and never above -1. The coldest
-    one counts at which memberships in random clusters are soft enough. It depends on the data and
-    k alone, not on the order of the samples, the seeding or a random state.
+    The candidates lie between 1.2 and 0.4 times the critical power, and never above -1. The power
+    is the coldest candidate at which memberships in random clusters are soft enough. It depends on
+    the data and k alone, not on the order of the samples, the seeding or a random state.
 
     Parameters
     ----------

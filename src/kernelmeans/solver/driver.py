@@ -18,8 +18,8 @@ from kernelmeans.spaces import Centroids, PartialSum, Space
 
 #: Relative size of the noise on the weights that keeps centroids from coinciding.
 NOISE = {"float64": 1e-8, "float32": 1e-5}
-#: Samples whose noise comes from one generator, and such chunks until the noise repeats. It is the
-#: same in each step: to generate it again would take a fifth of a step.
+#: Number of samples in a chunk of noise, and number of chunks until the noise repeats. The noise is
+#: the same in each step, because generating it again would take a fifth of a step.
 CHUNK_SAMPLES, NOISE_CHUNKS = 512, 16
 #: Blocks whose hashes are kept.
 KEPT_HASHES = 64
@@ -76,7 +76,7 @@ def solve(
     method : Method
         Powers, costs, and what ends a restart.
     seeds : sequence of int
-        One for each restart, of the noise that keeps its collapsing centroids apart.
+        One for each restart. It seeds the noise that keeps collapsing centroids apart.
     listen : callable
         Called after each step; ends the run when it answers True.
 
@@ -96,12 +96,12 @@ def solve(
         endings = method.done(state, space, centroids, report)
         going = endings == RUNNING
         if going.any() or (endings == CONVERGED).any():
-            # Else nobody asks for the next centroids.
+            # If all restarts were given up, no centroids are needed.
             centroids = _moved(space, centroids, method, state, report)
         method.step(state, space, centroids, report)
 
         if not going.all():
-            # Nobody asks for the labels of a restart that was given up.
+            # A restart that was given up needs no labels.
             ended = endings == CONVERGED
             if ended.any():
                 record.finish(state.restarts[ended], centroids.take(ended), Ending.CONVERGED)

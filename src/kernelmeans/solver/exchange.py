@@ -23,7 +23,8 @@ CERTAIN = 16
 #: Fraction of the cost that the single exchanges of a step have to save: among very many samples
 #: there is always another one that saves next to nothing.
 WORTHWHILE = 1e-7
-#: Weight of clusters whose samples go to the nearest centroid: in these the rule says nothing else.
+#: Weight of clusters that take no part in exchanges. With it the rule sends their samples to the
+#: nearest centroid.
 BOUNDLESS = 1e30
 
 
@@ -101,11 +102,11 @@ class Exchanging:
         bar: float,
     ) -> None:
         """Look for exchanges in restarts that have ended, because labels stay or go in circles."""
-        # Above the bar a restart whose labels stay would not get below it.
+        # A restart above the bar whose labels stay would not get below the bar.
         hindered = ended & self._at_once & (circles | (objective <= bar))
         settled = ended & ~circles & ~self._at_once
         self.singly = find_exchanges(space, centroids, cluster_weight, objective, settled)
-        # No cluster weights were known before the first step: the second is the first to exchange.
+        # The first step knows no cluster weights, so the second is the first to exchange.
         self.pending = hindered | (self._at_once & (self._cluster_weight is None))
         self.pending[self.singly.restarts] = True
         self._at_once, self._cluster_weight = self._at_once & ~hindered, cluster_weight

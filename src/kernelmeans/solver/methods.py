@@ -21,9 +21,9 @@ from kernelmeans.solver.power import SQUARED_DISTANCE, CostFunction
 from kernelmeans.solver.result import CONVERGED, RUNNING, Ending
 from kernelmeans.spaces import Centroids, Space
 
-#: Parameters of ``eta="auto"``. On real data this ends below the cost of plain steps with
-#: eta = 1.04, in three quarters of their number. It hardly matters to the labels whether hard steps
-#: take over a step sooner or later.
+#: Parameters of ``eta="auto"``. On real data annealing ends below the cost of plain steps with
+#: eta=1.04, in three quarters of their number. Labels hardly depend on whether hard steps begin a
+#: step sooner or later.
 AUTO: dict[str, Any] = {"eta": 1.06, "relaxation": 1.8, "softness": 0.01}
 #: The same where swap moves follow: half the steps, and the moves end as low.
 QUICK = {**AUTO, "eta": 1.12, "softness": 0.02}
@@ -40,8 +40,8 @@ LARGEST_POWER = 1e4
 #: Distance of two sets of kernel weights, in total variation, at which the critical power is
 #: computed again.
 MOVED = 0.1
-#: Steps after which a restart may be given up, and the number of steps like its last one that it is
-#: granted. More moves in the same time find more than longer ones do.
+#: Number of steps before a restart may be given up, and number of further steps that it may need if
+#: each lowers the cost as much as the last. Many short moves find more than a few long ones.
 FAIR_TRIAL, PATIENCE = 4, 5
 
 
@@ -226,7 +226,7 @@ class Hard(Method):
         fixed, circles = state.settled(report)
         hopeless = np.zeros(len(now), bool)
         if state.steps >= FAIR_TRIAL and np.isfinite(self.bar):
-            # Such restarts would stay above the bar if they fell like this for a long while.
+            # `PATIENCE` more steps like the last one would leave these restarts above the bar.
             hopeless = now - PATIENCE * (state.objective - now) > self.bar
             hopeless &= ~state.exchanging.pending
         finished = fixed | circles

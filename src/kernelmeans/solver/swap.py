@@ -25,10 +25,11 @@ WORTHWHILE = 1e-4
 SEARCHED, SEARCHED_PER_CLUSTER = 8192, 500
 #: Hard runs from k-means++ seeds that are tried before the first move.
 RIVALS = 8
-#: Distances of samples to centroids, summed over failed moves, that take little time.
+#: Number of distances that take little time: samples times centroids, summed over failed moves.
 QUICK = 2**19
-#: Distances, summed over steps, after which a search of ``n_swaps="auto"`` ends: some five seconds.
-#: With a hundred clusters moves would pay a little for minutes. And the steps of a move.
+#: Number of distances, summed over steps, that end a search of ``n_swaps="auto"`` after some five
+#: seconds, and usual number of steps of a move. With a hundred clusters, more moves would still
+#: lower the cost a little for minutes.
 MOST_DISTANCES, STEPS_OF_A_MOVE = 2**27, 16
 
 

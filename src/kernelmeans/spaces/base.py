@@ -97,7 +97,7 @@ class Space(ABC):
         """||phi_i||^2, shape (block,)."""
 
     def residuals(self, block: slice) -> Array | None:
-        """What the features of samples lack of ||phi_i||^2, shape (block,); None if nothing."""
+        """The part of ||phi_i||^2 that the features lack, shape (block,); None if there is none."""
         return None
 
     @abstractmethod

@@ -12,8 +12,8 @@ from kernelmeans.spaces.centroids import PartialSum
 if TYPE_CHECKING:
     from kernelmeans.spaces.base import Space
 
-#: What is done with a chunk: a function of its space and more, like the methods of `Space` that
-#: take ``per_sample``, the chunk's part of each array of samples.
+#: Function that works on a chunk: on its space, on its part of each array in ``per_sample``, and on
+#: further arguments, like the methods of `Space` that take ``per_sample``.
 Work = Callable[..., Any]
 
 

@@ -33,7 +33,7 @@ class Comparison(NamedTuple):
     distances : ndarray of shape (k, n_rows) or None
         All squared distances, in the order of the clusters, where they were asked for.
     summary : ndarray of shape (m, n_rows) or None
-        What a function of the distances has found, where one was given.
+        The result of ``summary`` for the distances, if a function was given.
     """
 
     labels: IntArray
@@ -130,7 +130,7 @@ class Predictor(ABC):
         keep_distances : bool, default=False
             Whether all k distances of a row are wanted.
         summary : callable, default=None
-            What is wanted of the distances of a row, instead or too.
+            Computes numbers from the distances of rows, whether or not these are kept.
 
         Returns
         -------
@@ -165,7 +165,7 @@ class Predictor(ABC):
         keep_distances : bool, default=False
             Whether all k distances of a row are wanted.
         summary : callable, default=None
-            What is wanted of the distances of a row, instead or too.
+            Computes numbers from the distances of rows, whether or not these are kept.
 
         Returns
         -------

@@ -13,10 +13,10 @@ from kernelmeans.spaces.centroids import Centroids
 if TYPE_CHECKING:
     from kernelmeans.spaces.base import Space
 
-#: Largest fraction of the samples, on average over restarts, that change clusters in a step which
-#: is then done for these alone. Their kernel rows have to be gathered first.
+#: Largest fraction of samples that change clusters, on average over restarts, if a step is to work
+#: on these samples alone. Their kernel rows have to be gathered first.
 MOST_CHANGED = 0.3
-#: Multiplications of a step for all samples that take no longer than to look for the changes.
+#: Multiplications in a step for all samples that takes no longer than a search for the changes.
 QUICK = 2**22
 
 
@@ -87,11 +87,11 @@ class Step(NamedTuple):
     cluster_weight : ndarray of shape (k, R)
         Total coefficients of the sums. A centroid without any stays where it was.
     coefficients : ndarray of shape (k, R, n_samples) or None
-        Those of the new centroids, where the space keeps them.
+        Coefficients of the new centroids, if the space keeps any.
     mean_of : ndarray of shape (k, R) or None
         The cluster weight of centroids that are plain means of samples, NaN for others.
     changes : Changes or None
-        The increments where few samples have any; they count instead of those.
+        The increments, if few samples change clusters. They replace ``increments``.
     """
 
     increments: tuple[Array, ...]
@@ -178,7 +178,7 @@ def few_changes(
     total : array of shape (k, R, n_samples)
         The weights of the samples in their new clusters, else 0.
     weight : ndarray of shape (k, R)
-        Their sums; NaN for centroids that are no such means.
+        Sums of these weights; NaN for centroids that are not the means of their samples.
     old : Centroids or None
         Where the centroids were.
     sample_weight : ndarray of shape (n_samples,)
@@ -187,7 +187,7 @@ def few_changes(
     Returns
     -------
     Changes or None
-        None also where a centroid is no mean of samples, or was none.
+        The changes. None also if a centroid is not the mean of its samples, or was not before.
     """
     if old is None or old.cluster_weight is None or np.isnan(weight + old.cluster_weight).any():
         return None
