@@ -17,14 +17,15 @@ from kernelmeans.tables.kinds import Found, as_category, found_in
 
 #: Most clusters that are compared pair by pair; the pairs of more are too many.
 MOST_CLUSTERS = 100
-#: Fewer rows say nothing of a value, nor of a cluster unless they are half of it.
+#: Fewest rows from which a value or a cluster is described. Half of a small cluster is enough.
 FEWEST = 5
-#: Nor does a smaller fraction of its rows: values of a nearly empty column, names.
+#: Smallest fraction of the rows of a cluster from which it is described. Below it a column is
+#: nearly empty, and values are names.
 _FEWEST = 0.05
-#: Standard deviation of equal numbers, relative to them, at most.
+#: Largest standard deviation of equal numbers, relative to them. It is rounding.
 _ROUNDING = 1e-12
 _NUMBERS = ("number", "counter", "date", "constant")
-#: What a column of numbers has.
+#: Statistics of a column of numbers.
 AVERAGES = ("mean", "median", "geometric mean")
 
 
@@ -64,9 +65,9 @@ class Grouped(NamedTuple):
         return np.asarray(relative.sums() ** 2 / squares)
 
     def fractions(self, present: "Grouped", codes: IntArray, n_codes: int) -> Array | None:
-        """Fractions of each cluster that are in `present` with each code, and that are not.
+        """Fractions of each cluster that have each code in `present`, and at last that have none.
 
-        They are for comparisons of clusters: None of more than `MOST_CLUSTERS`.
+        None of more than `MOST_CLUSTERS` clusters, which are not compared with each other.
         """
         if self.n_clusters > MOST_CLUSTERS:
             return None
@@ -112,10 +113,10 @@ class Profile(NamedTuple):
     scale : float
         The standard deviation; NaN beside a geometric mean.
     values : list of str or None
-        What is said of each cluster, if it is no number: the most frequent value, None where there
-        is none, or a fraction in percent.
+        Text for each cluster, if the column is no number: the most frequent value, None if there is
+        none, or a fraction in percent.
     whole : str or None
-        The same of all rows.
+        Text for all rows.
     frequencies : ndarray of shape (n_clusters, n_values + 1) or None
         Fractions of the rows of each cluster: those with each value of a category, or in intervals
         of numbers between the middles of the clusters; at last those without a value. None of

@@ -11,25 +11,25 @@ from kernelmeans._text import first
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.profiles.columns import Profile
 
-#: Smaller differences from the whole table are not worth a line, in standard deviations.
+#: Smallest difference from the whole table that is worth a line, in standard deviations.
 SMALLEST = 0.1
-# Most columns that tell a cluster apart; others that it is separated from so well need no more.
+# Most columns that tell a cluster apart, and the separation from another cluster that is enough.
 _MOST, _ENOUGH = 5, 0.5
-# Fraction of the best separation from all others together that is as good: then the difference from
-# the whole table counts.
+# Fraction of the best separation that counts as equally good. Among such columns the difference
+# from the whole table decides.
 _AS_GOOD = 0.75
-# Two clusters differ in one column, and hardly in others, if it separates them so well, and no
-# other one better than this, or than noise does if that is less than _ENOUGH; of fewer others that
-# is no news.
+# Limits for two clusters that differ in one column alone: the least separation by this column, the
+# largest by any other, and the fewest others. Noise may raise the second limit up to _ENOUGH.
 # Settled on a table of four groups and a flag of noise (0.94 to 0.98, others 0.17 at most) and on
 # examples/customers.py, seeds 0 and 1, with more clusters than segments (0.95 to 1, others 0.24 at
 # most or 0.36 at least). Confirmed on seeds 2 to 5: as many clusters as segments have no such pair;
 # one more has one, the halves of a segment.
 _NEARLY_ALL, _LITTLE, _FEWEST_OTHERS = 0.9, 0.25, 3
-# Noise separates n and m rows by more than these times sqrt(1 / n + 1 / m) once in a hundred times:
-# numbers by the Kolmogorov-Smirnov test, a category by more if it has more values.
+# Factors on sqrt(1 / n + 1 / m): noise separates n and m rows by more once in a hundred times. The
+# factor of numbers comes from the Kolmogorov-Smirnov test. The factor of a category grows with its
+# values.
 _NUMBERS, _CATEGORY, _SPREAD = 1.63, 0.9, 0.4
-# The same of differences in ranks, by the test of Mann and Whitney.
+# The same factor for differences in ranks, by the test of Mann and Whitney.
 _RANKS = 1.05
 
 
@@ -55,7 +55,7 @@ class Contrast(NamedTuple):
     ----------
     apart : list of tuple of str
         For each cluster, columns that tell it from the others, the most telling first, and then
-        from those that are the most similar. Columns that noise would separate as well do not.
+        from those that are the most similar. Columns that do no better than noise are left out.
     alike : tuple of Alike
         Pairs of clusters that differ in one column, and hardly in others.
     """
@@ -124,9 +124,9 @@ def _differ(profile: Profile, separations: Array, spread: Array) -> BoolArray:
 
 
 def _rank_differences(profile: Profile) -> Array:
-    """How much more often one of two rows is the larger one, in another scale.
+    """How much more often the row of one cluster is larger than that of the other.
 
-    It is that of the Kolmogorov-Smirnov distance of Gaussians that differ so much.
+    The scale is the Kolmogorov-Smirnov distance between Gaussians that differ as much.
     """
     found = np.asarray(profile.frequencies)
     below = found @ found.cumsum(axis=1).T

@@ -37,15 +37,15 @@ def describe(
 
     In each cluster a column of numbers has a mean, or a median if it has heavy tails; dates are
     numbers. Numbers whose logarithms a `TableTransformer` of the pipeline takes have a geometric
-    mean. A category has its most frequent value there. A column with gaps is told of twice: by
-    its values, and as a column called "age is missing", for example, by the fraction of its gaps.
-    All are compared with the whole table, and columns are sorted by this difference. Identifiers,
-    and columns whose most frequent value is rare, such as names, have no value and come last.
-    Columns of lists of numbers, and of structs, are left out.
-    Texts and identifiers are shown for typical rows, and words are named that are more frequent in
-    the texts of a cluster than in those of the others.
-    Clusters are compared with each other too: the columns that are named first include those that
-    tell a cluster from its most similar one, and pairs that differ in one column alone are named.
+    mean. A category has its most frequent value there. A column with gaps appears twice: once for
+    its values, and once as "age is missing", for example, for the fraction of its gaps. All are
+    compared with the whole table, and columns are sorted by this difference. Identifiers, and
+    columns whose most frequent value is rare, such as names, have no value and come last. Columns
+    of lists of numbers, and of structs, are left out. Texts and identifiers are shown for typical
+    rows, and words are named that are more frequent in the texts of a cluster than in those of the
+    others. Clusters are compared with each other too: the columns that are named first include
+    those that tell a cluster from its most similar one, and pairs that differ in one column alone
+    are named.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def logarithms_of(transformers: Sequence[Any]) -> dict[str, float]:
 
 
 def reader_of(transformers: Sequence[Any]) -> Callable[[str, Array], Array]:
-    """What reads the values of a column: text as numbers where a model does."""
+    """A function that reads the values of a column: text as numbers, if the model does so."""
     tables = tables_among(transformers)
     spellings = {name: spelling for one in tables for name, spelling in one.spellings()}
 

@@ -15,9 +15,9 @@ from kernelmeans.profiles.columns import AVERAGES
 from kernelmeans.profiles.contrast import SMALLEST, Alike, advice, sentences
 from kernelmeans.profiles.texts import cut, numbered
 
-#: How the name of a column ends that says where another one has gaps, as in `TableTransformer`.
+#: Ending of the name of a column that marks the gaps of another one, as in `TableTransformer`.
 IS_MISSING = " is missing"
-#: A column is called missing from this fraction on.
+#: Fraction of missing values from which a column is called missing.
 MOSTLY = 0.5
 _WIDTH = 78
 # Most letters of the name of a column.

@@ -15,11 +15,11 @@ from kernelmeans._fitted import (
 )
 from kernelmeans._typing import Array, IntArray
 
-#: A row is near the border if the second centroid is farther than its own by less than this.
+#: Largest relative difference of the distances to the own and the second centroid, near a border.
 NEAR_BORDER = 0.1
 #: Rows whose distances are computed together.
 _BLOCK = 1 << 16
-#: Rows by whose labels training rows are told from others.
+#: Number of rows whose labels show whether the rows are the training data.
 _CHECKED = 1000
 
 

@@ -43,11 +43,11 @@ class Decision(NamedTuple):
     column : Column
         What it was taken for.
     median : float
-        That of its numbers, which takes the place of missing values.
+        Median of its numbers, which replaces missing values.
     knee : float
-        That of `logarithms`: the median of the positive numbers. 0 where none are taken.
+        Knee of its `logarithms`: the median of the positive numbers. 0 if no logarithms are taken.
     values : sequence of str
-        Those of a category.
+        Values of a category.
     spelling : Spelling
         How numbers in text are written.
     doubt : (str, float) or None
@@ -239,7 +239,7 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> _Trouble 
 def _decision(
     name: str, found: Found, used: bool, missing: str, skewed: str, gaps_told: set[bytes]
 ) -> Decision:
-    """What is remembered of a column; gaps in the same rows are told by the first column alone."""
+    """What is remembered of a column. Only the first of columns with equal gaps marks them."""
     median, knee, many = 0.0, 0.0, False
     if used and found.kind != "category" and found.numbers is not None:
         median = _median(found.numbers)

@@ -44,22 +44,23 @@ MOST_VALUES = 60
 ROWS_OF_VALUE = 4
 #: Most values of a column that the user calls a category. Each value is a column in memory.
 MOST_GIVEN_VALUES = 1000
-#: Repeats to expect among whole numbers, from which on a column without any is numbered on purpose.
-#: By chance only e^-10 of such columns have none. Half of the rows expect a quarter of the repeats.
+#: Expected number of repeats from which whole numbers without repeats are numbered on purpose. By
+#: chance only e^-10 of such columns have none. Half of the rows expect a quarter of the repeats.
 REPEATS = 10
-#: Fraction of missing values above which a column of its own says where they are. Fewer say hardly
-#: anything, and so rare a value would lie far from all others once it is scaled. For the same
-#: reason, a column of one value with so few missing ones is constant.
+#: Fraction of missing values above which an extra column marks them. Fewer hardly say anything, and
+#: such a rare mark would lie far from all other values once it is scaled. For the same reason, a
+#: column of one value with so few missing ones is constant.
 MANY_MISSING = 0.05
 #: Fraction of rows with a value below which text says little.
 NEARLY_EMPTY = 0.05
 #: Most different numbers with units in a category, such as 1st, 2nd and 3rd, and the fraction of
 #: rows that they must take for the rule to hold.
 MANY_MEASURES, NEARLY_ALL = 12, 0.9
-#: Values of columns that hold 1, 2, 3 and so on without a gap, which may be codes; and the fewest
-#: rows of each value, beside a fraction of `FEW_ROWS`: those of counts dwindle. Settled on tables
-#: of statsmodels and every second one of pydataset: of about 46 such columns one counts, the
-#: others are codes, grades and periods. Confirmed on the other tables: one of about 52.
+#: Largest values of columns that hold 1, 2, 3 and so on without a gap, and may be codes; and the
+#: fewest rows of each value, which must also be a fraction `FEW_ROWS` of all. If numbers count
+#: something, few rows have the large ones. Settled on tables of statsmodels and every second one of
+#: pydataset: of about 46 such columns one counts, the others are codes, grades and periods.
+#: Confirmed on the other tables: one of about 52.
 CODES, ROWS_OF_CODE = range(3, 6), 10
 #: Fewest different whole numbers such as 20251231 that make dates. By chance one in 28 is a date.
 FEWEST_DATES = 5

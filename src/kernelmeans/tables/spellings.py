@@ -25,8 +25,8 @@ from kernelmeans.tables.numerals import (
     written,
 )
 
-#: Most different words among numbers that may stand for missing values, and the fraction of rows
-#: that they may take. Users should look at more, unless they are in `numerals.WORDS`.
+#: Most different words among numbers that may stand for missing values, and most rows with such
+#: words as a fraction. Other words need the user, unless they are in `numerals.WORDS`.
 MOST_WORDS, FEW_ROWS = 2, 0.05
 #: Text that its writer likely meant as a number.
 _LIKE_NUMBER = re.compile(r".*\d|[+-]?inf(inity)?$", re.IGNORECASE)
@@ -50,8 +50,8 @@ class Marks(NamedTuple):
     shown : str, default=""
         Marks between groups in columns whose decimal mark is sure.
     guess : {".", ","}, default="."
-        The decimal mark of columns that make sense under both, as long as nothing proves another
-        and one of these columns has it.
+        The decimal mark of columns that make sense under both marks. It applies if nothing proves
+        the other mark, and one of these columns has it.
     """
 
     decimal: str | None = None

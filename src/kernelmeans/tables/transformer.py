@@ -38,13 +38,13 @@ from kernelmeans.tables.numerals import all_groups
 from kernelmeans.tables.spellings import Doubt, Marks, Spelling, said_doubts
 from kernelmeans.tables.values import UNSEEN, is_flag_in_words, read_column
 
-#: How far a missing value of a scaled column lies from all others, in the column that says where.
+#: Distance of a missing value of a scaled column from all others, in the column that marks gaps.
 #: From 0.7 on, rows with a gap have no neighbours without one (figures: benchmarks/gaps.py).
 GAP = 0.5
 #: Rows whose variances are summed at a time, so that no second copy of a large table is made.
 BATCH = 2**16
-#: The highest new number in a column that had 0 and 1 alone, in a table that holds words too: it
-#: may be a count. Other numbers stand for no value, or are of another column.
+#: Largest number accepted in new rows for a column that held only 0 and 1, if the table holds words
+#: too. It may be a count. A larger number stands for a missing value, or is from another column.
 MOST_COUNTED = 9.0
 
 
@@ -672,7 +672,7 @@ class TableTransformer(TransformerMixin, Estimator):
 
 
 def _highest_of_flags(table: Table, columns: Sequence[Column]) -> dict[str, float]:
-    """The highest new number of yes and no; in a table of numbers alone, 0 and 1 have none."""
+    """The largest new number for each flag. A table of numbers alone sets no limit for 0 and 1."""
     flags = [one.name for one in columns if one.used and one.kind == "flag"]
     words = [name for name in flags if is_flag_in_words(table[name])]
     mixed = words or any(one.used and one.kind == "category" for one in columns)

@@ -31,7 +31,7 @@ _DOTTED_DATE = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){_TIME}", re.ASC
 _OTHER_DATE = re.compile(rf"\d{{1,4}}([/.-])\d{{1,2}}\1\d{{2,4}}{_TIME}", re.ASCII)
 _COMPACT_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)", re.ASCII)
 _DAY = 86400.0
-#: The other text of a truth value. Among objects it is a word, in a column of its own 0 or 1.
+#: The other text of a truth value: a word among objects, but 0 or 1 in a column of truth values.
 _TRUTH = {"0": "False", "1": "True", "False": "0", "True": "1"}
 #: Bound below which whole numbers are exact as floats, and need no exponent in text.
 _EXACT = 1e15

@@ -1,4 +1,4 @@
-"""Matrices of annotated data (.h5ad), as of cells and genes, and what is known of their rows."""
+"""Matrices of annotated data (.h5ad), for example cells by genes, and annotations of their rows."""
 
 from collections.abc import Mapping
 from pathlib import Path

@@ -22,7 +22,7 @@ class Head(NamedTuple):
     n_lines: int = 1
 
     def say(self, source: Path, line: str, *, is_below: bool) -> None:
-        """Warn of lines that are left out, which is so if the names are below some, and of two."""
+        """Warn of lines above the names, which are left out, and of names in two lines."""
         two = self.n_lines > 1
         lines, them = (f"{line} and the one above it are", "them") if two else (f"{line} is", "it")
         said = f"{source}: {lines} taken for the names of the columns"
@@ -90,7 +90,8 @@ def _title_lines(records: Sequence[Record]) -> int:
 def _is_short_title(records: Sequence[Record]) -> bool:
     """Whether the first line has fewer values than all others, and names of columns follow.
 
-    Names without one for the first column are such a line too, but the next then holds numbers.
+    Names without one for the first column look like a title too, but then the next line holds
+    numbers.
     """
     if len(records) < 3 or len(set(map(len, records[1:]))) > 1:
         return False

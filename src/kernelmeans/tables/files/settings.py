@@ -1,4 +1,4 @@
-"""How the file of a table is read: what cannot be told from the file itself, or only guessed."""
+"""How the file of a table is read, as far as the file itself does not show it."""
 
 import codecs
 import re

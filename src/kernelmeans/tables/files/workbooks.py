@@ -17,7 +17,7 @@ from kernelmeans.tables.files.settings import Reading
 
 #: Lines that the names of the columns are looked for in.
 _HEAD_LINES = 50
-#: Bytes of a cell in memory, whether it holds anything or not.
+#: Bytes of a cell in memory, even if it is empty.
 _CELL_BYTES = 32
 _READ_BYTES = 2**22
 #: The longest place of a cell in XML.
