@@ -31,7 +31,7 @@ def write_files(writers: Mapping[Path, Writer]) -> None:
     try:
         for path, write in writers.items():
             check_ordinary(path)
-            # Noted before it is there, because a signal may come at any time.
+            # The name is noted before the file exists, because a signal may come at any time.
             temporary[path] = hidden = temporary_path(path)
             try:
                 opened = hidden.open("xb")
@@ -46,7 +46,7 @@ def write_files(writers: Mapping[Path, Writer]) -> None:
             check_ordinary(path)  # it may be new
             os.replace(written, path)
     except OSError as error:
-        # Not the temporary name, of which nobody knows.
+        # The user knows this name, and not the temporary one.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
         despite_signals(lambda: remove(temporary.values()))

@@ -133,5 +133,5 @@ def taken(X: Any, rows: IntArray, model: Any) -> Any:
 
 
 def on_host(values: Any) -> Any:
-    """What a model says of rows, as an array of NumPy; that of a fit to Dask is computed."""
+    """Values for rows as an array of NumPy. The lazy values of a fit to Dask are computed."""
     return np.asarray(computed(values) if is_dask(values) else to_numpy(values))

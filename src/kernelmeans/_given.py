@@ -9,7 +9,7 @@ import numpy as np
 from kernelmeans._arrays import canonical, to_numpy
 from kernelmeans._text import counted
 
-#: Attributes of what has values of its own, or can be made an array of them.
+#: Attributes of objects that hold values, or can become an array.
 _OF_VALUES = ("dtype", "__array__", "__array_interface__", "__array_namespace__", "__dlpack__")
 
 
@@ -21,7 +21,7 @@ def received(given: Any, name: str = "X") -> Any:
 
 
 def plain(given: Any, name: str = "X") -> Any:
-    """What a user gave for a parameter, if its values are what it shows.
+    """What a user gave for a parameter, refused unless it holds plain values.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ class ClusterChange(NamedTuple):
         cluster, and ``"gone"`` has not.
     size, size_before, size_shared : int or float
         Rows of the cluster, of the earlier one, and of both; sums of sample weights if there are
-        any. 0 where there is none.
+        any. 0 for a cluster that is None.
     """
 
     cluster: Any
@@ -80,7 +80,7 @@ def match_clusters(
     Raises
     ------
     ValueError
-        If labels are missing, or if there are not as many of one as of the other.
+        If labels are missing, or if the numbers of labels differ.
 
     See Also
     --------
@@ -124,7 +124,7 @@ def cluster_changes(
     Raises
     ------
     ValueError
-        If labels are missing, or if there are not as many of one as of the other.
+        If labels are missing, or if the numbers of labels differ.
 
     Examples
     --------

@@ -50,7 +50,7 @@ else:
 
 
 class Interval(_Interval):  # type: ignore[misc]
-    """Numbers of an interval, which True and False are not, though Python has them for integers."""
+    """Numbers of an interval. True and False do not count, although they are integers in Python."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         """Whether a value is a number of the interval."""

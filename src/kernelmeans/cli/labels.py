@@ -14,7 +14,7 @@ from kernelmeans.models.labels import spread
 from kernelmeans.tables import Column
 from kernelmeans.tables.files.tables import FileTable, FrameTable
 
-#: Fraction of the rows that differ in a column that names them.
+#: Fraction of different values above which a column names the rows.
 _NAMED = 0.9
 #: Names of columns in the labels file.
 _COLUMNS = ("label", "distance", "second_distance", "membership", "far")

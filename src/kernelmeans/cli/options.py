@@ -290,7 +290,7 @@ class GroupedCommand(click.Command):
 
 
 def _surplus(parameters: list[click.Parameter], ctx: click.Context) -> str:
-    """What is said of an argument that has no place, as a name after an option that takes none."""
+    """The message on an argument without a place, as a name after an option that takes none."""
     surplus, given = ctx.args[0], ctx.meta[ARGUMENTS]
     names = [one.make_metavar(ctx) for one in parameters if isinstance(one, click.Argument)]
     takes = " and ".join([*names, "options"])

@@ -179,10 +179,10 @@ def _prepared(
     called: Collection[str],
     categorical: Collection[str],
 ) -> tuple[Any, Any, TableTransformer, BoolArray]:
-    """Decide what each column is, say so, and make numbers of the table.
+    """Decide what each column is, print the decisions, and make numbers of the table.
 
-    Columns that are called by their full names are used. Rows may be left out: the last that is
-    returned says which are not.
+    Columns in `called` are used, because the user gave their full names. Rows may be left out: the
+    mask that is returned last marks the rows that stay.
     """
     transformer = TableTransformer(
         columns=["*", *(name for name in features if name in called)],

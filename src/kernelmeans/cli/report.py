@@ -32,7 +32,7 @@ labels = model.label(table).labels  # of a data frame with the columns of the fi
 
 
 def told_columns(job: "FitJob", task: "Task") -> FileColumns:
-    """The columns of the file that can be told of, used or not."""
+    """The columns of the file that can describe clusters, used or not."""
     columns = FileColumns.of(task.table, task.rows, pairwise=job.pairwise)
     columns = columns.without([job.id_column])
     if (count := len(columns)) > MOST_COLUMNS:
@@ -49,7 +49,7 @@ def names_of_rows(task: "Task", identifiers: pl.Series | None) -> Array:
 def description_of(
     job: "FitJob", task: "Task", model: Any, columns: FileColumns, row_names: Array
 ) -> Description | None:
-    """Describe the clusters of a fitted model; None if there are no columns to tell of."""
+    """Describe the clusters of a fitted model; None if no columns can describe them."""
     if not columns:
         return None
     kinds = dict.fromkeys(task.categories, "category")
@@ -89,7 +89,7 @@ def report_writer(
     search : ClusterSearch or None
         What has chosen the number of clusters.
     columns : FileColumns
-        What the report may tell of.
+        Columns that describe the clusters.
     row_names : ndarray of shape (n_rows,)
         What typical rows are called.
 

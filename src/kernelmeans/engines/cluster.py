@@ -20,8 +20,8 @@ from kernelmeans.engines.threads import Threads
 
 #: Terms that one task adds up; a power of two, so that the tree is that of `tree_sum`.
 FAN_IN = 8
-#: Seconds between looks at the workers while results are awaited, and seconds without any work
-#: after which no results will come. Dask gives up a silent worker after as many.
+#: Seconds between two looks at the workers, and seconds without work after which the wait for
+#: results ends. Dask gives up a silent worker after the same time.
 LOOK, STALLED = 5.0, 300.0
 #: Clients that have had workers.
 _SERVED: WeakSet[Any] = WeakSet()

@@ -30,14 +30,14 @@ class _SingleThreadedBlas:
     def __init__(self) -> None:
         self.lock = Lock()
         self._holders = 0
-        #: Libraries that are held back in the whole process, by path, and their threads before.
+        #: Libraries limited in the whole process, by path, and the number of threads that they had.
         self.held: dict[str, Limit] = {}
 
     def hold(self) -> list[Limit]:
-        """Limit BLAS; what was limited for the calling thread alone, to be given to `release`."""
+        """Limit BLAS. Return the limits of the calling thread alone, which `release` needs."""
         with self.lock:
             self._holders += 1
-            # What is at one thread already has been limited by somebody who will undo it.
+            # A library at one thread already was limited by a caller who will undo that.
             before = [
                 (*one, count)
                 for one in _blas(len(sys.modules))
@@ -123,7 +123,7 @@ def _set_threads(limits: list[Limit]) -> None:
 
 _SINGLE_THREADED = _SingleThreadedBlas()
 if hasattr(os, "register_at_fork"):
-    # Or the lock would never be free in a child that is forked while another thread has it.
+    # Without this, a child that is forked while another thread has the lock could never take it.
     os.register_at_fork(
         before=_SINGLE_THREADED.lock.acquire,
         after_in_parent=_SINGLE_THREADED.lock.release,

@@ -41,7 +41,7 @@ def stability(labels_a: ArrayLike, labels_b: ArrayLike, *, corrected: bool = Tru
     Raises
     ------
     ValueError
-        If labels are missing, or if there are not as many of one as of the other.
+        If labels are missing, or if the numbers of labels differ.
 
     Notes
     -----
@@ -97,7 +97,7 @@ def prediction_strength(labels: ArrayLike, predicted: ArrayLike) -> float:
     Raises
     ------
     ValueError
-        If labels are missing, or if there are not as many of one as of the other.
+        If labels are missing, or if the numbers of labels differ.
 
     Notes
     -----

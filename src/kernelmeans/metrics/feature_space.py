@@ -192,7 +192,7 @@ def _received(estimator: Any, X: Any) -> tuple[Data, Device]:
 def _spaces(
     kernel: Kernel | CombinedKernel, X: Data, weight: Array, device: Device
 ) -> Iterator[tuple[float, Space]]:
-    """What the squared distances of each kernel are multiplied by, and its space, one at a time."""
+    """The factor on the squared distances of each kernel, and its space, one kernel at a time."""
     with Threads(None if device.is_host else 1) as threads:
         if not isinstance(kernel, CombinedKernel):
             yield 1.0, _space(kernel, X, weight, threads, device)

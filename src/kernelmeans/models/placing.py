@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: Number of rows in a block.
 BLOCK_ROWS = 2**17
-#: Standard deviations beyond which the mean of new rows is not like that of the fit.
+#: Largest usual difference between the means of new rows and of the fit, in standard deviations.
 _UNLIKE = 3.0
 
 

@@ -16,9 +16,9 @@ from kernelmeans.plotting.style import BLUE, DASHED, PAGE, WIDTH
 
 # The warmest power relative to the critical one, the coldest at least, and the number of powers.
 _WARMEST, _COLDEST, _POWERS = 0.1, 4, 40
-# The least critical power, in size, as above 0 there is none.
+# Smallest size of the critical power, because no power is above 0.
 _LEAST_CRITICAL = 0.1
-# Centroids are one if they are nearer than this fraction of the largest distance between any.
+# Distance below which centroids count as one, as a fraction of the largest distance between any.
 _ONE = 0.02
 # Most steps at a power.
 _STEPS = 200

@@ -16,12 +16,13 @@ from kernelmeans.plotting.points import MapPoints
 
 # Rows of a cluster that its name may stand beside, and the fraction that are near its middle.
 _BESIDE, _NEAR = 100, 0.85
-# About so many rows are looked at, so that few are covered.
+# Approximate number of rows that names try not to cover.
 _SEEN = 2000
 # Points between a row and a name.
 _GAP = 4
-# What a name costs: for each row of its own that it covers, and each other row, in heights of the
-# name away from the middle of its cluster; for each name that it covers; outside the axes.
+# Costs of a place for a name: for each row of its cluster that it covers, for each other row, for
+# each name that it covers, and for a place outside the axes. The unit is a height of the name
+# between it and the middle of its cluster.
 _OWN, _OTHER, _NAME, _OUTSIDE = 2.0, 6.0, 1e3, 1e6
 # Ways from a row to the middle of a name, in halves of the name's width and height.
 _WAYS = np.array([(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y])

@@ -21,14 +21,15 @@ from kernelmeans.heat import DiffusionKernel
 from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.rows import Rows
 
-# Spread of rows within clusters, as a fraction of that of all rows, below which they are dots.
+# Spread of rows within clusters below which clusters are dots, as a fraction of the spread of all
+# rows.
 _DOT = 0.02
 # Extent of a spread dot, as a fraction of the smallest distance between dots.
 _ROOM = 0.3
 # Most clusters whose centroids two components keep apart.
 _FEW = 3
-# Rows for each component from which few components are cheaper to find than all; a kernel that
-# differs by less than this fraction has no component to find.
+# Number of rows for each component from which ARPACK is faster than LAPACK, and relative range of
+# kernel values below which there is no component to find.
 _MANY, _FLAT = 10, 1e-12
 
 

@@ -14,17 +14,18 @@ from kernelmeans.plotting.palette import GREY, look
 from kernelmeans.plotting.points import MapPoints, map_points
 from kernelmeans.plotting.style import slide
 
-# In axes of fewer inches marks, letters and names are smaller.
+# Width of axes, in inches, below which marks, letters and names are smaller.
 _WIDE = 6
 # Area of all marks together, and of the smallest and the largest, in square points.
 _INK, _SMALLEST, _LARGEST = 12000, 8, 36
 # Most rows that are shapes in a PDF or SVG; more are one image, which stays small.
 _MOST_SHAPES = 5000
-# Most letters of a name, and at least in small axes.
+# Most letters of a name in wide axes, and in the smallest.
 _LETTERS, _FEW_LETTERS = 24, 12
-# Points of a letter, at least and at most; of the legend these parts of them are its width and the
-# height of a line. It takes no more than this part of the figure's width.
+# Smallest and largest size of a letter, in points.
 _SMALL_LETTER, _LETTER = 7, 9
+# Width of a letter and height of a line in the legend, as parts of the size of a letter, and most
+# of the figure's width that the legend takes.
 _LETTER_WIDTH, _LINE_HEIGHT, _LEGEND = 0.6, 1.4, 0.45
 
 

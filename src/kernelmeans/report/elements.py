@@ -30,12 +30,12 @@ def colored(cluster: Found, picture: Html) -> Html:
 
 
 def remark(*text: Any) -> Html:
-    """What explains a section."""
+    """A remark that explains a section."""
     return element("p", *text, class_="note")
 
 
 def sampled(count: int, every: int) -> str:
-    """That not all rows were looked at."""
+    """Say that not all rows were used."""
     return f" Based on {number(count)} rows drawn at random." if count < every else ""
 
 
@@ -53,7 +53,7 @@ def by_cluster(
 
 
 def terms(pairs: Mapping[str, Any]) -> Html:
-    """Terms and what is said of them."""
+    """Terms and their descriptions."""
     values = {
         name: number(one) if isinstance(one, float | int) else one for name, one in pairs.items()
     }

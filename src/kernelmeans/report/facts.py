@@ -208,7 +208,7 @@ def add_stability(clusters: Clusters, subject: Subject, search: Any) -> dict[str
 def add_classes(
     clusters: Clusters, subject: Subject, labels_true: Any, fewest: int
 ) -> dict[str, Any] | None:
-    """Agreement with given labels, and those of at least so many rows of a cluster."""
+    """Agreement with given labels, and the labels that at least so many rows of a cluster have."""
     if labels_true is None:
         return None
     found = measures.agreement(labels_true, subject.labels, len(clusters))

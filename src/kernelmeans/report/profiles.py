@@ -123,7 +123,7 @@ def _telling(description: Description, cluster: dict[str, Any], rows: bool) -> l
 
 
 def _is_of_many(entry: Entry, size: int) -> bool:
-    """Whether an entry tells of no row or of at least `FEWEST`."""
+    """Whether an entry stands for no row or for at least `FEWEST` rows."""
     is_number = entry.statistic in AVERAGES
     count = size * ((1 - entry.missing) if is_number else entry.number)
     return not 0 < round(count) < FEWEST
@@ -230,7 +230,7 @@ def histograms(
     n_clusters : int
         Their number.
     fewest : int, default=5
-        Values at or beyond each end without which the ends are not told.
+        Fewest values at or beyond each end if the ends are to be shown.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def histograms(
     values, labels = numbers[known], labels[known]
     if not len(values):
         return np.zeros((n_clusters, BINS)), np.zeros(BINS), None
-    # Of few values none is beyond.
+    # With few values, these are the extremes.
     low = np.quantile(values, ENDS[0], method="lower")
     high = np.quantile(values, ENDS[1], method="higher")
     if low == high:

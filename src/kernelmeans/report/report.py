@@ -74,15 +74,15 @@ class ClusterReport:
 
     Notes
     -----
-    An aggregate of few rows tells of each of them. Unless ``rows`` is True, a cluster of fewer
-    than 5 rows therefore has no profile. A mean, or a fraction of rows with a value, is shown only
-    if it is that of 5 rows or more, and a fraction without a value if it is that of none too.
+    An aggregate of few rows reveals each of them. Unless ``rows`` is True, a cluster of fewer than
+    5 rows therefore has no profile. A mean, or a fraction of rows with a value, is shown only if it
+    stands for 5 rows or more. A fraction of rows without a value is also shown if it is 0.
     Histograms are of the values from the 1 % to the 99 % quantile of a column. These ends are
-    rounded, and shown only if 5 rows or more are at or beyond each. Texts, words of them
-    and identifiers are left out. The map counts rows in small cells, and its axes have no numbers;
-    but who knows the other rows may tell from it where one row lies. A mean of 5 rows may still be
-    too much for some data: look at the page before you give it away. Names of columns,
-    categories and classes are shown as they are.
+    rounded, and shown only if 5 rows or more are at or beyond each. Texts, words of them and
+    identifiers are left out. The map counts rows in small cells, and its axes have no numbers. But
+    somebody who knows the other rows may find out where one row lies. A mean of 5 rows may still be
+    too much for some data: look at the page before you give it away. Names of columns, categories
+    and classes are shown as they are.
 
     Columns are described by all rows. The map and the silhouettes are of 2000 rows, distances to
     centroids and typical rows of 20 000, drawn at random where there are more. With a matrix

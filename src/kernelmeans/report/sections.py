@@ -25,13 +25,13 @@ from kernelmeans.report.words import alike, called, percent, row_count
 
 # Room beside the map, and the smallest and largest radius of a mark, in units of the drawing.
 _PAD, _SMALLEST, _LARGEST = 26, 2.2, 7.4
-# A label may hide so few marks of a cluster altogether.
+# Most marks of a cluster that labels avoid, so that the cluster stays visible.
 _FEW_MARKS = 3
-# Fraction of the cells whose marks are not the largest.
+# Quantile of the counts in cells from which marks have the largest size.
 _FULL = 0.95
 # Most letters of a name on the map.
 _MOST_LETTERS = 18
-# Fewest clusters of which a tree says anything, and most letters of a leaf.
+# Fewest clusters for which the tree is drawn, and most letters of a leaf.
 _FEWEST_LEAVES, _LEAF_LETTERS = 3, 28
 _OF_TEXTS = (
     "Words are those that are more frequent in the texts of a cluster than in all others. Texts "

@@ -19,11 +19,12 @@ Term = TypeVar("Term")
 READ_BYTES = 32 * 2**20
 #: Bytes that are in memory twice while they are read, unless chunks are larger.
 COPIED_BYTES = 4 * 2**20
-#: Scattered rows within so many bytes are read at once.
+#: Bytes within which scattered rows are read at once.
 GATHER_BYTES = 64 * 2**10
-#: Larger chunks are read in parts of this size, because the last ones stay in memory.
+#: Most bytes of a chunk that is read as a whole, because the last chunks stay in memory. Larger
+#: chunks are read in parts of this size.
 CHUNK_BYTES = 128 * 2**20
-#: Chunks that stay in memory: threads that read in order are in one and the next.
+#: Number of chunks that stay in memory. Threads that read in order are in one chunk or the next.
 HELD_CHUNKS = 2
 
 
