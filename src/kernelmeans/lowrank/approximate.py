@@ -253,7 +253,7 @@ def _count(
 
 
 def _landmarks(kernel: Kernel, X: Data, sample_weight: Array, count: int, seed: int) -> FeatureMap:
-    """Centroids of k-means; samples if X is sparse, or if a callable may not take means of rows."""
+    """Centroids of k-means; samples if X is sparse, or for a callable, which may not take means."""
     if scipy.sparse.issparse(X) or callable(kernel.function):
         indices = kmeans_plusplus_points(X, count, sample_weight, seed)
         return Nystroem.whitened(kernel, X, indices)

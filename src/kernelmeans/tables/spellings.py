@@ -26,7 +26,7 @@ from kernelmeans.tables.numerals import (
 )
 
 #: Most different words among numbers that may stand for missing values, and most rows with such
-#: words as a fraction. Other words need the user, unless they are in `numerals.WORDS`.
+#: words as a fraction. More words are left to the user, unless they are in `numerals.WORDS`.
 MOST_WORDS, FEW_ROWS = 2, 0.05
 #: Text that its writer likely meant as a number.
 _LIKE_NUMBER = re.compile(r".*\d|[+-]?inf(inity)?$", re.IGNORECASE)

@@ -44,7 +44,8 @@ GAP = 0.5
 #: Rows whose variances are summed at a time, so that no second copy of a large table is made.
 BATCH = 2**16
 #: Largest number accepted in new rows for a column that held only 0 and 1, if the table holds words
-#: too. It may be a count. A larger number stands for a missing value, or is from another column.
+#: too. It may be a count. A larger number likely stands for a missing value, or is from another
+#: column.
 MOST_COUNTED = 9.0
 
 
