@@ -98,8 +98,8 @@ def _advice(job: FitJob, found: Mapping[str, Any]) -> str:
         ways.insert(0, "more rows may show clusters")
     return (
         f"Tried: {tried}. The most stable are {k}, with stability {row['stability']:.2f} and "
-        f"Jaccard overlap {row['smallest_jaccard']:.2f} of the least stable cluster, which from "
-        f"{FOUND_AGAIN} on would be found again. No model is written. What may help: "
+        f"Jaccard overlap {row['smallest_jaccard']:.2f} of the least stable cluster. A cluster "
+        f"is found again from {FOUND_AGAIN} on. No model is written. What may help: "
         f"{'; '.join(ways)}"
     )
 

@@ -35,8 +35,8 @@ def earlier_labels(like: Any, n_rows: int) -> IntArray:
     if hasattr(like, "fit") or hasattr(like, "pipeline"):
         ask = "predict(X)" if hasattr(like, "fit") else "label(X).labels"
         raise TypeError(
-            f"like={type(like).__name__} is a model: give the labels that it gives the rows of "
-            f"this fit, as it takes them: like=earlier.{ask}."
+            f"like={type(like).__name__} is a model: give its labels of the rows of this fit, "
+            f"in the form that it takes: like=earlier.{ask}."
         )
     labels = np.asarray(received(computed(like) if is_dask(like) else like, "like"))
     if labels.shape != (n_rows,) or labels.dtype.kind not in "iu":
