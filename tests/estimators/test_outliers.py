@@ -5,6 +5,8 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse
+from matplotlib.colors import to_rgba
+from matplotlib.figure import Figure
 from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.cluster import HDBSCAN
@@ -22,7 +24,8 @@ from kernelmeans import (
     load_model,
     save_model,
 )
-from kernelmeans.plotting import plot_fit
+from kernelmeans.plotting import draw_flow, plot_fit
+from kernelmeans.plotting.palette import GREY
 from kernelmeans.rows import open_rows
 
 
@@ -109,6 +112,22 @@ class TestLabels:
         model = fit()
         assert model.predict([[9.0, 9.0], [0.0, 1.0]])[0] == -1
         assert (model.predict([[0.0, 1.0], [1.0, -0.5]]) >= 0).all()
+
+    def test_lengths_do_not_count_for_the_cosine_kernel(self):
+        rng = np.random.default_rng(0)
+        rows = np.repeat([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]], 200, axis=0)
+        rows += 0.1 * rng.standard_normal(rows.shape)
+        model = fit(rows, kernel="cosine")
+        stretched = fit(rows * np.exp(1.5 * rng.standard_normal((400, 1))), kernel="cosine")
+        assert (model.labels_ < 0).mean() < 0.03
+        assert (stretched.labels_ < 0).mean() < 0.03
+
+    def test_a_cluster_of_which_no_row_is_compared(self):
+        rows = np.random.default_rng(0).standard_normal((20_000, 2))
+        rows[:3] += 1000
+        model = fit(rows, kernel="linear")
+        assert np.ptp(model.labels_[:3]) == 0
+        assert model.labels_[0] >= 0
 
     def test_one_cluster(self):
         rows = np.vstack([np.random.default_rng(0).standard_normal((200, 2)), [[30.0, 30.0]]])
@@ -261,6 +280,20 @@ class TestConsumers:
     def test_a_report_of_no_cluster_is_refused(self):
         with pytest.raises(ValueError, match="no row belongs to a cluster"):
             ClusterReport(self.model, [[9.0, 9.0], [-9.0, 8.0]])
+
+    def test_bars_of_rows_without_a_cluster_are_grey(self):
+        search = ClusterSearch(
+            KernelPowerKMeans(outliers="auto", random_state=0),
+            {"n_clusters": [2, 3]},
+            n_splits=2,
+            random_state=0,
+        ).fit(X)
+        figure = Figure()
+        draw_flow(figure.subplots(), search)
+        (axes,) = figure.axes
+        bars = [bar.get_facecolor() for bar in axes.patches]
+        assert bars.count(to_rgba(GREY)) == 2
+        assert "none" in {text.get_text() for text in axes.texts}
 
     def test_a_search(self):
         search = ClusterSearch(

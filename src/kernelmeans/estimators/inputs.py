@@ -167,7 +167,8 @@ class Input:
             return distinct
         size = min(SOUGHT_ROWS, int(np.count_nonzero(sample_weight)))
         rows, _ = subsample((sample_weight > 0).astype(np.float64), size)
-        return DistinctRows.of(X[rows], None, kernel.parameters.get("metric", "euclidean"))
+        metric = "cosine" if kernel.name == "cosine" else "euclidean"
+        return DistinctRows.of(X[rows], None, kernel.parameters.get("metric", metric))
 
     def check_new(self, kernel: Any, X: Data) -> None:
         """Refuse new rows in memory that the kernel says nothing about."""

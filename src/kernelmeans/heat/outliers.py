@@ -120,7 +120,10 @@ class Outliers:
         reach, new = self.reach[places], np.flatnonzero(places < 0)
         if len(new):
             reach[new] = self._reach_of_new(rows[new], labels[new])
-        return np.asarray(self.dimension * (reach - self.origin[labels]) / self.usual[labels])
+        found = self.dimension * (reach - self.origin[labels]) / self.usual[labels]
+        # Of a small cluster no row may be in a sample.
+        seen = np.bincount(self.labels, minlength=len(self.origin)) > 0
+        return np.where(seen[labels], found, 0.0)
 
     def _reach_of_new(self, rows: Data, labels: IntArray) -> Array:
         """The reach by neighbours in the same cluster, or by all neighbours if none is there."""

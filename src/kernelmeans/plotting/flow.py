@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.plotting.lines import Line, with_choice
+from kernelmeans.plotting.palette import GREY
 
 # Width of a column of clusters in steps of k, and the room between clusters as a part of all rows.
 _COLUMN, _GAP = 0.14, 0.02
@@ -63,7 +64,8 @@ def draw_flow(ax: Axes, search: Any, candidate: int | None = None) -> None:
     for column, table in enumerate(tables):
         ax.add_collection(_bands(column, table, orders, bottoms))
     for column, (bottom, size) in enumerate(zip(bottoms, sizes, strict=True)):
-        ax.bar(column, size, _COLUMN, bottom, color="0.15", linewidth=0, zorder=3)
+        colors = np.where(np.unique(labels[drawn[column]]) < 0, GREY, "0.15").tolist()
+        ax.bar(column, size, _COLUMN, bottom, color=colors, linewidth=0, zorder=3)
     names = [str(search.results_["n_clusters"][one]) for one in drawn]
     ax.set_xticks(range(len(drawn)), names)
     ax.set_yticks([])
@@ -173,7 +175,8 @@ def _write_numbers(ax: Axes, column: int, clusters: IntArray, middles: Array) ->
     places = _spread(middles[order], _ROOM * float(np.ptp(ax.get_ylim())))
     for cluster, place in zip(clusters[order], places, strict=True):
         at, offset = (column - _COLUMN / 2, place), (-2, 0)
-        ax.annotate(str(cluster), at, xytext=offset, textcoords="offset points", **look)
+        name = "none" if cluster < 0 else str(cluster)
+        ax.annotate(name, at, xytext=offset, textcoords="offset points", **look)
 
 
 def _spread(places: Array, room: float) -> Array:

@@ -116,7 +116,7 @@ def clusters_of(subject: Subject, names: Sequence[str] | None) -> Clusters:
     n_rows = len(subject.labels)
     called = [None] * len(sizes) if names is None else map(str, names)
     clusters = [
-        {"cluster": number, "name": name, "hint": "", "rows": size, "fraction": size / n_rows}
+        {"cluster": number, "name": name, "hint": "", "rows": size, "fraction": size / sum(sizes)}
         for number, (name, size) in enumerate(zip(called, sizes, strict=True))
     ]
     of_fit = subject.model.separation_ is not None and n_rows == len(subject.model.labels_)

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 
-from kernelmeans._fitted import cluster_sizes
 from kernelmeans._numbers import number
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
@@ -226,7 +225,7 @@ def histograms(
     numbers : ndarray of shape (n_rows,)
         Values; NaN and infinite ones do not count.
     labels : ndarray of shape (n_rows,)
-        Clusters of the rows.
+        Clusters of the rows; those of none (-1) do not count.
     n_clusters : int
         Their number.
     fewest : int, default=5
@@ -241,7 +240,7 @@ def histograms(
     ends : (float, float) or None
         The ends of the bins; None if too few values are at or beyond one.
     """
-    known = np.isfinite(numbers)
+    known = np.isfinite(numbers) & (labels >= 0)
     values, labels = numbers[known], labels[known]
     if not len(values):
         return np.zeros((n_clusters, BINS)), np.zeros(BINS), None
@@ -254,10 +253,9 @@ def histograms(
     width = (high / 2 - low / 2) / BINS or 1.0
     inner = (values >= low) & (values <= high)
     bins = np.minimum((values[inner] / 2 - low / 2) / width, BINS - 1).astype(np.intp)
-    own, every = np.zeros((n_clusters, BINS), int), np.bincount(bins, minlength=BINS)
-    placed = labels[inner] >= 0
-    np.add.at(own, (labels[inner][placed], bins[placed]), 1)
-    total = np.maximum(cluster_sizes(labels, n_clusters), 1)
+    counts = np.bincount(labels[inner] * BINS + bins, minlength=n_clusters * BINS)
+    own = counts.reshape(n_clusters, BINS)
+    total = np.maximum(np.bincount(labels, minlength=n_clusters), 1)
     enough = min((values <= low).sum(), (values >= high).sum()) >= fewest
     ends = (float(low), float(high)) if enough else None
-    return (own / total[:, None]).round(4), (every / len(values)).round(4), ends
+    return (own / total[:, None]).round(4), (own.sum(axis=0) / len(values)).round(4), ends
