@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+import scipy.linalg
 import scipy.sparse
 from numpy.testing import assert_array_equal
 from sklearn.metrics import adjusted_rand_score
@@ -226,7 +227,9 @@ def test_a_piece_that_is_cut_off_gets_its_neighbours_features():
 
 
 def test_rows_that_are_not_kept_are_a_group_of_their_own():
-    graph = scipy.sparse.block_diag([np.ones((size, size)) for size in (40, 30, 1, 1)], "csr")
+    graph = scipy.sparse.csr_array(
+        scipy.linalg.block_diag(*(np.ones((size, size)) for size in (40, 30, 1, 1)))
+    )
     pieces = find_pieces(graph, 2)
     features = np.eye(2)[np.repeat([0, 1, 0], [40, 30, 2])] * pieces.kept[:, None]
     kernel = with_rest(features, pieces) @ with_rest(features, pieces).T

@@ -99,7 +99,9 @@ def texts():
     X, y = make_blobs(300, centers=3, n_features=60, random_state=0)
     frame = pd.DataFrame(X, columns=[f"e{place}" for place in range(60)])
     topics = "goal \u7403\u961f", "orbit pneumonoultramicroscopicsilicovolcanoconiosis", "bond <b>"
-    frame["text"] = [f"{topics[one]} {row} {NASTY[row % len(NASTY)]}" for row, one in enumerate(y)]
+    said = [f"{topics[one]} {row} {NASTY[row % len(NASTY)]}" for row, one in enumerate(y)]
+    # Other strings of pandas hold no half of a pair.
+    frame["text"] = pd.Series(said, dtype=object)
     frame["plan"] = np.array(["basic", "plus", "pro"])[y]
     model = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(X)
     return ClusterReport(model, X, table=frame, rows=True)
