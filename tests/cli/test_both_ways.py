@@ -79,6 +79,7 @@ def test_fitted_in_python_and_used_on_the_command_line(run, file, read):
     assert_labelled_alike(model, read(file.name), "new.csv")
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
 @pytest.mark.parametrize("read", [pd.read_csv, pl.read_csv])
 @pytest.mark.parametrize("path", OLD.values(), ids=OLD)
 def test_models_of_earlier_states_label_the_rows_of_their_fits(run, path, read):
@@ -90,6 +91,7 @@ def test_models_of_earlier_states_label_the_rows_of_their_fits(run, path, read):
 
 
 @pytest.mark.filterwarnings("ignore:X. column 'town'. 1 row with values new to the model")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.InconsistentVersionWarning")
 @pytest.mark.parametrize("read", [pd.read_csv, pl.read_csv])
 @pytest.mark.parametrize("path", OLD.values(), ids=OLD)
 def test_models_of_earlier_states_label_new_rows(run, path, read):

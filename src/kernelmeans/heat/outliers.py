@@ -150,7 +150,8 @@ def _reach(columns: IntArray, distances: Array, labels: IntArray) -> Array:
     lengths = np.maximum(np.maximum(distances, core[columns]), core[:, None])
     lengths = np.maximum(lengths, np.finfo(np.float64).tiny)  # for scipy 0 is no edge
     row, place = np.nonzero(labels[columns] == labels[:, None])
-    ends = row, columns[row, place]
+    # Older versions of SciPy know trees of short indices alone.
+    ends = row.astype(np.int32), columns[row, place].astype(np.int32)
     graph = scipy.sparse.csr_array((lengths[row, place], ends), (n, n))
     _, piece = connected_components(graph, directed=False)
     # A cluster may be in pieces, all of them small.
