@@ -117,6 +117,13 @@ def test_fit_and_predict(run):
 
 
 @pytest.mark.usefixtures("cells")
+@pytest.mark.parametrize("name", ["--label-column", "--id-column"])
+def test_a_category_that_is_no_column_of_the_report(run, name):
+    run("fit", PATH, "-k", 3, name, "kind", "--report")
+    assert "<h1>" in Path("cells.report.html").read_text("utf-8")
+
+
+@pytest.mark.usefixtures("cells")
 def test_a_graph(run):
     options = ["--take", "obsp:connectivities", "--kernel", "graph", "--label-column", "kind"]
     result = run("fit", PATH, "-k", 3, *options, "--no-scale")

@@ -50,6 +50,12 @@ def test_an_estimator_that_is_not_fitted_is_refused(X):
         plot_fit(KernelPowerKMeans(5), X)
 
 
+def test_a_notebook_shows_a_picture_as_it_is():
+    X = np.arange(12.0).reshape(6, 2)
+    figure = plot_fit(KernelPowerKMeans(2, kernel="linear", random_state=0).fit(X), X)
+    assert figure._repr_png_().startswith(b"\x89PNG")
+
+
 def test_every_row_is_drawn_with_its_cluster(model, X):
     ax = drawn(model, X)
     sizes = np.bincount(model.labels_).tolist()

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from kernelmeans._fitted import parts, readable, transformed
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.plotting.style import BLUE, DASHED, PAGE, WIDTH
+from kernelmeans.plotting.style import BLUE, DASHED, PAGE, WIDTH, Picture
 
 # The warmest power relative to the critical one, the coldest at least, and the number of powers.
 _WARMEST, _COLDEST, _POWERS = 0.1, 4, 40
@@ -92,7 +92,7 @@ def plot_bifurcation(estimator: Any, X: Any) -> Figure:
     paths, critical = centroid_paths(estimator, X), model.critical_power_
     size = -paths.powers
     with rc_context(PAGE):
-        figure = Figure(figsize=(WIDTH, 3.8), dpi=150, layout="constrained")
+        figure: Figure = Picture(figsize=(WIDTH, 3.8), dpi=150, layout="constrained")
         above, below = axes = figure.subplots(2, 1, sharex=True, height_ratios=[2, 3])
     above.step(size, paths.n_distinct, where="mid", color=BLUE, linewidth=1.4)
     above.set(ylim=(0, model._n_centroids + 1), ylabel="distinct centroids")

@@ -14,7 +14,7 @@ from kernelmeans._text import counted
 from kernelmeans._typing import Array
 from kernelmeans.plotting.flow import columns_of, draw_flow
 from kernelmeans.plotting.lines import lines_of, with_choice
-from kernelmeans.plotting.style import BLUE, DARK, PAGE, RED, WIDTH
+from kernelmeans.plotting.style import BLUE, DARK, PAGE, RED, WIDTH, Picture
 from kernelmeans.search.results import column_of
 from kernelmeans.search.rules import FOUND_AGAIN, PREDICTIVE
 
@@ -79,7 +79,7 @@ def plot_search(search: Any) -> Figure:
     # Room for the scores is the same with any number of lines in the legend.
     heights = [2.4 + 0.06 * len(lines_of(search))] + [2.8] * flows + [2.2] * chosen
     with rc_context(PAGE):
-        figure = Figure(figsize=(WIDTH, sum(heights)), dpi=150, layout="constrained")
+        figure: Figure = Picture(figsize=(WIDTH, sum(heights)), dpi=150, layout="constrained")
         panels = figure.subfigures(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
         axes = panels[0].subplots(1, len(_columns(search)), squeeze=False)[0]
         draw_scores(axes, search)

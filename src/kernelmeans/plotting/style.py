@@ -1,5 +1,6 @@
 """What pictures have in common: a slide, a page, colours, remarks."""
 
+from io import BytesIO
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -15,10 +16,19 @@ PAGE: Any = {"font.size": 8, "axes.titlesize": "medium", "legend.fontsize": "med
 DASHED: dict[str, Any] = {"color": RED, "linestyle": "--", "linewidth": 1.1}
 
 
+class Picture(Figure):
+    """A figure that notebooks show as it is, before pyplot is imported too."""
+
+    def _repr_png_(self) -> bytes:
+        file = BytesIO()
+        self.savefig(file, format="png")
+        return file.getvalue()
+
+
 def slide(width: int = 1280, height: int = 720) -> Figure:
     """A figure of so many pixels, with letters that can be read on a wall."""
     layout = ConstrainedLayoutEngine(w_pad=_PAD, h_pad=_PAD)
-    return Figure(figsize=(width / 150, height / 150), dpi=150, layout=layout)
+    return Picture(figsize=(width / 150, height / 150), dpi=150, layout=layout)
 
 
 def finish(ax: Axes) -> None:

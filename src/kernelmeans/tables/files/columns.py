@@ -55,6 +55,10 @@ class FileColumns(Mapping[str, Array]):
             values = np.array([_WORDS[value] for value in values.tolist()], dtype=object)
         return np.asarray(values[self.rows])
 
+    def __contains__(self, name: object) -> bool:
+        # The file may have more columns.
+        return name in self.names
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.names)
 
