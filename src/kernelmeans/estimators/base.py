@@ -221,9 +221,7 @@ class KernelClusterer(
         self.n_iter_ = int(result.n_iter[result.best])
         found = self._set_labels(X, given, weight, embedded, device, budget)
         labels: IntArray = found["label"]
-        borders = data.borders(self.kernel_, X, labels, weight, self.n_clusters)
-        self.separation_ = None if borders is None else conductances(borders.edges)
-        self.tree_ = self._make_tree(X, labels, weight, borders, device)
+        self._set_borders(X, labels, weight, device)
         if self.outliers is not None:
             self._leave_out(X, given, labels, weight)
         if isinstance(self.init, str):
@@ -445,6 +443,12 @@ class KernelClusterer(
             self._outliers = self._outliers.renumbered(numbers)
         if self.tree_ is not None:
             self.tree_ = self.tree_.renumbered(numbers)
+
+    def _set_borders(self, X: Data, labels: IntArray, weight: Array, device: Device) -> None:
+        """Set how far the clusters are apart, and in which order they merge."""
+        borders = self._input.borders(self.kernel_, X, labels, weight, self.n_clusters)
+        self.separation_ = None if borders is None else conductances(borders.edges)
+        self.tree_ = self._make_tree(X, labels, weight, borders, device)
 
     def _make_tree(
         self, X: Data, labels: IntArray, weight: Array, borders: Borders | None, device: Device

@@ -207,7 +207,9 @@ def _usual_step(core: Array) -> float:
 
 
 def valley(sparsity: Array, step: float = 0.0) -> float | None:
-    """Where sparse rows are fewest, if there are more beyond that cannot be chance.
+    """The sparsity between usual and strange rows, where few rows are.
+
+    More rows lie beyond it than chance explains.
 
     Parameters
     ----------
@@ -219,7 +221,7 @@ def valley(sparsity: Array, step: float = 0.0) -> float | None:
     Returns
     -------
     float or None
-        The last such sparsity above `LEAST`; None if there is none.
+        The last one above `LEAST`; None if there is none.
 
     Examples
     --------
@@ -243,7 +245,22 @@ def valley(sparsity: Array, step: float = 0.0) -> float | None:
 
 
 def largest_usual(sparsity: Array, dimension: float, step: float = 0.0) -> float:
-    """The largest usual sparsity of the rows of all clusters."""
+    """The largest usual sparsity: by the valley of the rows of all clusters, or else by their tail.
+
+    Parameters
+    ----------
+    sparsity : ndarray of shape (n_rows,)
+        As for `valley`.
+    dimension : float
+        The intrinsic dimension of the rows.
+    step : float, default=0.0
+        As for `valley`.
+
+    Returns
+    -------
+    float
+        The sparsity, at least `LEAST`.
+    """
     tail = TAIL * max(step, float(np.quantile(sparsity, 1 - ORIGIN)))
     rare, origin = chi2.isf(RARE, dimension), chi2.ppf(ORIGIN, dimension)
     return valley(sparsity, step) or max(LEAST, min(tail, (rare - origin) / 2))
