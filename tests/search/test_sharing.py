@@ -1,5 +1,7 @@
 """Candidates that follow each other share searches for neighbours, which changes no result."""
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 from joblib import parallel_config
@@ -10,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._memory import remembered, remembering
 from kernelmeans.heat import neighbors
+from kernelmeans.search import candidates
 
 X, _ = make_blobs(120, 3, centers=4, cluster_std=2.0, random_state=0)
 # Rows at equal distance, of which another search may find others.
@@ -36,7 +39,7 @@ def alone(monkeypatch):
 
     def search(*args, **parameters):
         with monkeypatch.context() as patch:
-            patch.setattr(neighbors, "remembered", lambda compute, depends_on: compute())
+            patch.setattr(candidates, "remembering", nullcontext)
             return searched(*args, **parameters)
 
     return search

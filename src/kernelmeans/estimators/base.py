@@ -15,6 +15,7 @@ from kernelmeans._estimator import Estimator
 from kernelmeans._fitted import on_host
 from kernelmeans._given import received
 from kernelmeans._matching import ClusterChange, cluster_changes, match_clusters
+from kernelmeans._memory import is_settling
 from kernelmeans._sklearn import (
     CallbackSupportMixin,
     ClusterMixin,
@@ -446,6 +447,8 @@ class KernelClusterer(
 
     def _set_borders(self, X: Data, labels: IntArray, weight: Array, device: Device) -> None:
         """Set how far the clusters are apart, and in which order they merge."""
+        if is_settling():
+            return
         borders = self._input.borders(self.kernel_, X, labels, weight, self.n_clusters)
         self.separation_ = None if borders is None else conductances(borders.edges)
         self.tree_ = self._make_tree(X, labels, weight, borders, device)

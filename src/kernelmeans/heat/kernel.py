@@ -11,7 +11,7 @@ import scipy.sparse
 from kernelmeans._arrays import to_device_of
 from kernelmeans._dialect import option
 from kernelmeans._given import plain, received
-from kernelmeans._memory import settled
+from kernelmeans._memory import remembered, settled
 from kernelmeans._text import check_name
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
@@ -485,7 +485,9 @@ class HeatKernel(DiffusionKernel):
             shared[metric] = DistinctRows.of(X, sample_weight, metric)
         nearest, known = distinct = shared[metric]
         n_neighbors = self._settled_neighbors(len(known), n_clusters)
-        sought, _ = untorn(nearest, n_neighbors)
+        sought, _ = remembered(
+            lambda: untorn(nearest, n_neighbors), lambda: ("untorn", nearest.content, n_neighbors)
+        )
         # One search finds the neighbours for the graph too.
         density = self._settle_density(
             lambda count: sought.near(max(count, n_neighbors - 1))[1], len(known)

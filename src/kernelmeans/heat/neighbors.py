@@ -196,7 +196,7 @@ class NearestRows:
         return Cells(lambda indices: self._placed(self.rows[indices]), self.rows.shape[0])
 
     @cached_property
-    def _content(self) -> str:
+    def content(self) -> str:
         """A hash of the rows and the metric."""
         return content_hash(self)
 
@@ -280,7 +280,7 @@ class NearestRows:
         """
         if self._near is None or self._near[0].shape[1] < n_neighbors:
             self._near = remembered(
-                lambda: self._find_near(n_neighbors), lambda: (self._content, n_neighbors)
+                lambda: self._find_near(n_neighbors), lambda: (self.content, n_neighbors)
             )
         columns, distances, _ = self._near
         return columns[:, :n_neighbors], distances[:, :n_neighbors]
@@ -342,7 +342,7 @@ class NearestRows:
     def of(self, X: Data, n_neighbors: int) -> tuple[Array, IntArray]:
         """Distances, up to a factor, and indices of the rows nearest to new rows."""
         return remembered(
-            lambda: self._find(X, n_neighbors), lambda: (self._content, X, n_neighbors)
+            lambda: self._find(X, n_neighbors), lambda: (self.content, X, n_neighbors)
         )
 
     def _find(self, X: Data, n_neighbors: int) -> tuple[Array, IntArray]:
@@ -434,7 +434,11 @@ class DistinctRows(NamedTuple):
         """Find the distinct rows among the training rows of positive weight."""
         rows = X if sample_weight is None else X[np.flatnonzero(sample_weight)]
         known, first = np.unique(digests(rows), return_index=True)
-        return cls(NearestRows(rows[first], metric), known)
+        nearest = remembered(
+            lambda: NearestRows(rows[first], metric),
+            lambda: ("rows", known, rows.dtype.str, scipy.sparse.issparse(rows), metric),
+        )
+        return cls(nearest, known)
 
 
 def origin_and_scale(rows: Array) -> tuple[Any, Any]:
