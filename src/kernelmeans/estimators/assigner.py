@@ -120,21 +120,23 @@ class Assigner:
         return found
 
     def assigned_training(
-        self, X: Data, embedded: Callable[[slice], Any] | None, soft: bool
+        self, X: Data, embedded: Callable[[slice], Any] | None, keep_distances: bool
     ) -> tuple[Any, Array | None]:
-        """What `assigned` returns for training rows in memory, and their memberships if `soft`.
+        """What `assigned` returns for training rows in memory, and all squared distances if wanted.
 
         `embedded` returns the embedded rows of a block; None if the rows are not embedded.
         """
         if embedded is None:
             squared = self.predictor.kernel.diagonal(X, self.predictor.device)
-            compared = self.predictor.compare(X, squared, soft, self._summary)
+            compared = self.predictor.compare(X, squared, keep_distances, self._summary)
         else:
-            compared = self.predictor.compare_blocks(X.shape[0], embedded, soft, self._summary)
-        found = self._as_assigned(compared)
-        if compared.distances is None:
-            return found, None
-        return found, memberships(compared.distances, self.power, self.lowest).T
+            n = X.shape[0]
+            compared = self.predictor.compare_blocks(n, embedded, keep_distances, self._summary)
+        return self._as_assigned(compared), compared.distances
+
+    def memberships(self, squared: Array) -> Array:
+        """Memberships (n_rows, n_clusters) at squared distances (n_clusters, n_rows)."""
+        return memberships(squared, self.power, self.lowest).T
 
     def nearest(self, found: Any) -> Any:
         """Distances of assigned rows to the nearest centroid, and to the next if there is one."""

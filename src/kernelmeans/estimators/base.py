@@ -222,7 +222,6 @@ class KernelClusterer(
         self.n_iter_ = int(result.n_iter[result.best])
         found = self._set_labels(X, given, weight, embedded, device, budget)
         labels: IntArray = found["label"]
-        self._set_borders(X, labels, weight, device)
         if self.outliers is not None:
             self._leave_out(X, given, labels, weight)
         if isinstance(self.init, str):
@@ -445,16 +444,25 @@ class KernelClusterer(
         if self.tree_ is not None:
             self.tree_ = self.tree_.renumbered(numbers)
 
-    def _set_borders(self, X: Data, labels: IntArray, weight: Array, device: Device) -> None:
-        """Set how far the clusters are apart, and in which order they merge."""
+    def _set_borders(
+        self, X: Data, labels: IntArray, weight: Array, distances: Callable[[IntArray], Array]
+    ) -> None:
+        """Set how far the clusters are apart, and in which order they merge.
+
+        `distances` returns the squared distances of some rows to all centroids.
+        """
         if is_settling():
             return
         borders = self._input.borders(self.kernel_, X, labels, weight, self.n_clusters)
         self.separation_ = None if borders is None else conductances(borders.edges)
-        self.tree_ = self._make_tree(X, labels, weight, borders, device)
+        self.tree_ = self._make_tree(labels, weight, borders, distances)
 
     def _make_tree(
-        self, X: Data, labels: IntArray, weight: Array, borders: Borders | None, device: Device
+        self,
+        labels: IntArray,
+        weight: Array,
+        borders: Borders | None,
+        distances: Callable[[IntArray], Array],
     ) -> ClusterTree:
         """The tree of the clusters: by how close they are in a graph, or else by the cost."""
         counting = np.where(weight > 0, labels, -1)
@@ -463,9 +471,7 @@ class KernelClusterer(
         if borders is not None and borders.closeness is not None:
             return ClusterTree.by_closeness(borders.closeness, cluster_weight)
         rows = some_of_each(counting, self.n_clusters, TREE_ROWS)
-        with single_threaded_blas():
-            squared = Assigner.of(self, device).distances(X[rows]).astype(np.float64) ** 2
-        squared = between_means(squared, labels[rows], weight[rows])
+        squared = between_means(distances(rows), labels[rows], weight[rows])
         return ClusterTree.by_cost(squared, cluster_weight)
 
     def _training_rows(self, X: Any, data: Input) -> tuple[Data, Device]:
@@ -554,10 +560,10 @@ class KernelClusterer(
         device: Device,
         budget: Budget,
     ) -> Any:
-        """Set labels, cost and memberships of the training rows, and return what assigned them."""
+        """Set labels, cost, memberships and borders, and return what assigned the rows."""
         # The code of predict makes the last assignment: labels_ == predict(X), bit for bit.
         assigner = Assigner.of(self, device)
-        self.memberships_ = None
+        self.memberships_ = squared = None
         if isinstance(X, Rows):
             found = assigner.assigned(X)
             # The labels are computed here once, and then need neither cluster nor data.
@@ -565,14 +571,23 @@ class KernelClusterer(
         else:
             size = X.shape[0] * self.n_clusters * X.dtype.itemsize
             fits = size <= MEMBERSHIPS_FRACTION * budget.n_bytes
-            found, soft = assigner.assigned_training(X, embedded, fits)
-            self.memberships_ = None if soft is None else to_library_of(soft, given)
+            found, squared = assigner.assigned_training(X, embedded, fits)
+        if squared is not None:
+            self.memberships_ = to_library_of(assigner.memberships(squared), given)
         self.inertia_ = total_cost(found["nearest"], weight)
         # The solver may have rounded otherwise.
         self.result_.labels[self.result_.best] = found["label"]
         self.labels_ = _as_given(found["label"], X, given)
         self.distances_ = _as_given(assigner.nearest(found), X, given)
         self.certainty_ = _as_given(found["certainty"], X, given)
+
+        def distances(rows: IntArray) -> Array:
+            if squared is not None:
+                return squared[:, rows].T
+            with single_threaded_blas():
+                return np.asarray(assigner.distances(X[rows]) ** 2)
+
+        self._set_borders(X, found["label"], weight, distances)
         return found
 
     def _leave_out(self, X: Data, given: Any, labels: IntArray, weight: Array) -> None:
