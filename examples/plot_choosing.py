@@ -49,7 +49,8 @@ print("the best silhouette has", max(silhouettes, key=silhouettes.get), "cluster
 #
 # At the top is how well two halves agree, and below it how well the least stable cluster is found
 # again. Above the line at 0.75 every cluster is. The search takes the most clusters for which that
-# holds. Of the kernels it takes the one that keeps near neighbours together best.
+# holds, unless fewer are found again more surely. Of the kernels it takes the one that keeps near
+# neighbours together best.
 
 # sphinx_gallery_alt = "Scores against the number of clusters for two kernels. With the heat kernel"
 # sphinx_gallery_alt = "the least stable cluster is found again at two, four and five clusters, and"

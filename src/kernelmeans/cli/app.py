@@ -70,10 +70,11 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
 def choose(ctx: click.Context, /, **chosen: Any) -> None:
     """Choose the number of clusters of DATA, and a kernel.
 
-    Halves of the rows are clustered again and again. The answer is the largest number of clusters
-    that are all found again, or that there are none. Prints a table and the "kernelmeans fit" to
-    run next. Writes STEM.choose.json beside DATA, where STEM is the name of DATA without its
-    suffix, with --plot also STEM.choose.png.
+    Halves of the rows are clustered again and again. A number of clusters counts if all of them are
+    found again, and nearly as surely as those of the number that is found again best. The answer
+    is the largest number that counts, or that there are no clusters. Prints a table and the
+    "kernelmeans fit" to run next. Writes STEM.choose.json beside DATA, where STEM is the name of
+    DATA without its suffix, with --plot also STEM.choose.png.
     """
     parameters = options.estimator_parameters(ctx)
     search = {name: chosen[name] for name in options.SEARCH}

@@ -45,8 +45,8 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
 
     Stability falls with the number of clusters, for chance as for truth. A threshold does not. So
     the best candidate of a kernel is the one with the most clusters of which all are found again,
-    unless fewer clusters are found again far better: halves of a cluster are often found again,
-    but never as often as the whole.
+    unless another number is found again more surely, by the fraction `REACHED`: halves of a cluster
+    are often found again, but never as often as the whole.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
 
 
 def _not_worse(results: Mapping[str, Any], valid: list[int]) -> list[int]:
-    """Candidates without those that another number of clusters is far better than.
+    """Candidates without those that another number of clusters is clearly better than.
 
     Pieces of X always stay, and are the last: fewer clusters would join what is not connected.
     """

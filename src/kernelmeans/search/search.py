@@ -75,11 +75,12 @@ class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Esti
 default="jaccard"
         How to choose. ``"jaccard"`` takes the largest number of clusters of which each is found
         again, but for one in twenty: its mean Jaccard overlap is at least 0.75. Fewer clusters win
-        if they are far more stable. ``"prediction_strength"`` takes the largest number with a
-        prediction strength of at least 0.8. Each kernel has its own number of clusters by these two
-        rules, and among kernels that with the most consistent neighbours wins. The others take the
-        highest score of all candidates. A callable has the arguments ``(labels_a, labels_b)``, the
-        labels of the same rows by two models, and returns a number of which more is better.
+        if they are found again more surely (see Notes). ``"prediction_strength"`` takes the largest
+        number with a prediction strength of at least 0.8. Each kernel has its own number of
+        clusters by these two rules, and among kernels that with the most consistent neighbours
+        wins. The others take the highest score of all candidates. A callable has the arguments
+        ``(labels_a, labels_b)``, the labels of the same rows by two models, and returns a number of
+        which more is better.
     random_state : int, RandomState instance or None, default=None
         Seed of the splits and of the fits. The seed of a fit depends on the split alone, whatever
         ``random_state`` the estimator has; a fit to all rows keeps that of the estimator.
@@ -145,8 +146,9 @@ default="jaccard"
 
     Notes
     -----
-    With ``scoring="jaccard"`` more clusters do not count if they keep less than 0.85 of the
-    stability of the most stable ones. With ``"jaccard"`` and ``"stability"`` the choice must also
+    With ``scoring="jaccard"`` a number of clusters does not count if its stability, or the Jaccard
+    overlap of its least stable cluster, is less than 0.85 of the best among the numbers whose
+    clusters are found again. With ``"jaccard"`` and ``"stability"`` the choice must also
     be far more stable than on data without clusters: Gaussian and uniform draws with the principal
     axes of X, or of what the steps of a pipeline make of X. That takes a table of numbers.
     ``verdict_`` says if there was none. Pieces of X that no near neighbours connect are clusters
