@@ -35,7 +35,7 @@ def told(sizes, near, stability=None):
     [
         ([1], [0], "1 row in 1 cluster."),
         ([150], [0], "150 rows in 1 cluster."),
-        ([1, 1], [0, 0], "2 rows in 2 clusters, of 1 row each (50 %); all rows clearly belong"),
+        ([1, 1], [0, 0], "2 rows in 2 clusters, of 1 row each (50 %); no row is near the"),
         (
             [9000, 6000],
             [0, 0],
@@ -44,32 +44,32 @@ def told(sizes, near, stability=None):
         (
             [1, 0],
             [0, 0],
-            "1 row in 2 clusters, 1 of them empty; the row clearly belongs to its",
+            "1 row in 2 clusters, 1 of them empty; no row is near the border",
         ),
         (
             [2, 0, 0],
             [2, 0, 0],
-            "2 rows in 3 clusters, 2 of them empty; no row clearly belongs to",
+            "2 rows in 3 clusters, 2 of them empty; 100 % of the rows are near",
         ),
         (
             [6, 4, 0],
             [0, 0, 0],
-            "1 of them empty, the others of 4 (40 %) to 6 (60 %) rows; all",
+            "1 of them empty, the others of 4 (40 %) to 6 (60 %) rows; no row",
         ),
         (
             [5, 5, 0],
             [0, 0, 0],
-            "1 of them empty, the others of 5 rows each (50 %); all rows clearly",
+            "1 of them empty, the others of 5 rows each (50 %); no row is near",
         ),
         (
             [90, 10],
             [0, 6],
-            "94 % of the rows clearly belong to their cluster",
+            "6 % of the rows are near the border to another cluster",
         ),
         (
             [90, 10],
             [0, 6],
-            "to their cluster, in cluster 1 only 40 %. Whether these clusters would",
+            "to another cluster, in cluster 1 60 %. Whether these clusters would",
         ),
     ],
 )

@@ -67,7 +67,7 @@ def _sizes(found: Found) -> Html:
     note = remark(
         left_out,
         "Found again: how much of a cluster is found again in other rows. Clusters from "
-        f"{percent(0.75)} on can be relied on, those from {percent(0.85)} on very much. " * again,
+        f"{percent(0.75)} on are stable, those from {percent(0.85)} on very stable. " * again,
         "Neighbours elsewhere: how many of the rows that are nearest to rows of a cluster are in "
         "others." * near,
     )

@@ -15,8 +15,8 @@ from kernelmeans.profiles.description import MOSTLY
 _HINTS, _HINT_LETTERS = 2, 24
 # Most remarks on clusters that are alike in the verdict.
 _REMARKS = 2
-#: Below this fraction of clear rows the verdict names a cluster.
-_DOUBTFUL = 0.75
+#: Fraction of rows near a border from which on the verdict names a cluster.
+_DOUBTFUL = 0.25
 
 
 def percent(fraction: float | None) -> str:
@@ -109,7 +109,7 @@ def verdict(found: Mapping[str, Any]) -> str:
     first = f"{some}{row_count(found['rows'])} in {counted(len(clusters), 'cluster')}"
     if len(clusters) < 2:
         return f"{first}."
-    text = f"{first}, {_sizes(clusters)}; {_clear(found, clusters)}. {_again(found)}"
+    text = f"{first}, {_sizes(clusters)}; {_near(found, clusters)}. {_again(found)}"
     return " ".join([text, *list(alike(found).values())[:_REMARKS]])
 
 
@@ -133,18 +133,15 @@ def _sizes(clusters: Sequence[Mapping[str, Any]]) -> str:
     return sizes
 
 
-def _clear(found: Mapping[str, Any], clusters: Sequence[Mapping[str, Any]]) -> str:
-    clear = 1 - found["certainty"]["near_border"]
-    text = "all rows clearly belong to their cluster"
-    if found["rows"] == 1 or clear <= 0:
-        text = f"{'the' if clear > 0 else 'no'} row clearly belongs to its cluster"
-    elif clear < 1:
-        text = f"{percent(clear)} of the rows clearly belong to their cluster"
+def _near(found: Mapping[str, Any], clusters: Sequence[Mapping[str, Any]]) -> str:
+    near = found["certainty"]["near_border"]
+    some = f"{percent(near)} of the rows are" if near else "no row is"
+    text = f"{some} near the border to another cluster"
     known = [one for one in clusters if one["certainty"]]
     worst = max(known, key=lambda one: one["certainty"]["near_border"])
-    least = 1 - worst["certainty"]["near_border"]
-    if least < min(clear, _DOUBTFUL):
-        text += f", in cluster {called(worst)} only {percent(least)}"
+    most = worst["certainty"]["near_border"]
+    if most > max(near, _DOUBTFUL):
+        text += f", in cluster {called(worst)} {percent(most)}"
     return text
 
 
