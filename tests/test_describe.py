@@ -521,6 +521,8 @@ def test_a_search_without_clusters_has_one(rng):
         (([0, 1, 1], np.ones((4, 1))), ValueError, "3 rows have labels, but the table has 4 rows"),
         (([[0], [1]], np.ones((2, 1))), ValueError, r"labels of shape \(2, 1\)"),
         (([-1, -1], np.ones((2, 1))), ValueError, "no row of positive weight"),
+        (([0, 1], ["a text", "another"]), ValueError, r"^X has one dimension.*table, X=X\)"),
+        (([0, 1], pd.Series(["a text", "another"])), ValueError, "^X has one dimension"),
         ((KernelPowerKMeans(2), np.ones((2, 1))), NotFittedError, "not fitted"),
     ],
 )

@@ -56,7 +56,14 @@ class Table(Mapping[str, Array]):
                 "pandas, such as its collect() or to_pandas() returns."
             )
         if not self.named:
-            X = check_array(plain(with_gaps(X)), dtype=None, ensure_all_finite=False)
+            given = plain(with_gaps(X))
+            X = check_array(given, dtype=None, ensure_all_finite=False, ensure_2d=False)
+            if X.ndim == 1:
+                raise ValueError(
+                    "X has one dimension, but a table has columns. Reshape your data: give texts "
+                    "as table = pandas.DataFrame({'text': X}). A pipeline that takes texts needs "
+                    "both: describe(model, table, X=X) or ClusterReport(model, X, table=table)."
+                )
         columns = X.columns if self.named else range(X.shape[1])
         self.X, self.names = X, [str(name) for name in names or columns]
         self._missing = {str(value).strip().lower() for value in missing_values}
