@@ -256,6 +256,17 @@ def test_numbers_with_a_unit_have_a_remark():
     assert f"pack: {pack}" in " ".join(prepare.report_.split())
 
 
+@pytest.mark.parametrize("as_type", ["str", "category"])
+def test_values_that_differ_in_capitals_have_a_remark(as_type):
+    """Blanks around a value do not count, so they need none."""
+    table = {"a": np.arange(N) % 7, "city": some(["Berlin", "berlin", "Bonn"])}
+    table["size"] = some(["large", "large ", "small"])
+    columns = TableTransformer().fit(pd.DataFrame(table).astype({"city": as_type})).columns_
+    same = "'Berlin' and 'berlin' are two values: write them alike if they mean the same"
+    assert {one.name: one.reason for one in columns} == {"a": "", "city": same, "size": ""}
+    assert columns[2].n_values == 2
+
+
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
 def test_words_among_few_numbers_have_a_remark(library):
     """It says what the column is taken for, and how it becomes the other kind."""

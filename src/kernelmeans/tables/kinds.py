@@ -258,7 +258,8 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, mark
     if len(counts) == 1 and n_missing <= MANY_MISSING * len(values):
         return _constant(n_missing)
     if _are_few(len(counts), present):
-        return _category(texts)._replace(reason="" if is_category else _hint_of_numbers(counts))
+        hint = _hint_of_capitals(counts) or ("" if is_category else _hint_of_numbers(counts))
+        return _category(texts)._replace(reason=hint)
     if present < NEARLY_EMPTY * len(values):
         reason = f"nearly empty: {counted(present, 'row')} of {len(values)} with a value"
         return Found("text", reason, n_missing)
@@ -366,6 +367,15 @@ def _hint_of_numbers(counts: Mapping[str, int]) -> str:
     word = max(words, key=lambda text: (text[0] not in BOUNDS, counts[text], text))
     said = f"{shortened(word, 60)!r} ({counted(counts[word], 'row')}) is no number"
     return f"a category, as {said}; the option missing_values takes such words for missing values"
+
+
+def _hint_of_capitals(counts: Collection[str]) -> str:
+    """A remark on two values that differ in capitals alone; else empty."""
+    seen: dict[str, str] = {}
+    for text in sorted(counts):
+        if (other := seen.setdefault(text.casefold(), text)) != text:
+            return f"{other!r} and {text!r} are two values: write them alike if they mean the same"
+    return ""
 
 
 def as_category(values: Array) -> Found:
