@@ -50,7 +50,8 @@ def save_model(model: Any, path: str | Path) -> None:
         A fitted `KernelPowerKMeans`, `KernelKMeans` or `MultiKernelPowerKMeans`; a pipeline that
         ends with one and has `kernelmeans.tables.TableTransformer` or
         `sklearn.preprocessing.StandardScaler` before it; a search over these; or a
-        `kernelmeans.models.Model`, which may also know which rows are far.
+        `kernelmeans.models.Model`. Only a `Model` with the rows of the fit, as from
+        ``Model.of(model, X)``, knows which rows are far.
     path : str or Path
         The file. It replaces one of the same name. By convention names end in ``.model.skops``.
 
