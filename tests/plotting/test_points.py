@@ -102,7 +102,7 @@ def test_rows_of_two_columns_are_placed_as_they_are(kernel):
     model = KernelPowerKMeans(2, **given).fit(rows)
     found = map_points(model, rows)
     np.testing.assert_array_equal(found.points, rows)
-    assert found.axis_names == ("column 1", "column 2")
+    assert found.axis_names == ("column 0", "column 1")
     table = pandas.DataFrame(rows, columns=["age", "income"])
     named = KernelPowerKMeans(2, **given).fit(table)
     assert map_points(named, table).axis_names == ("age", "income")
@@ -113,7 +113,7 @@ def test_two_columns_of_a_pipeline_have_their_names_and_units(scaler):
     pandas = pytest.importorskip("pandas")
     rows = TRAIN[:, :2] * [1, 1000] + [50, 8000]
     table = pandas.DataFrame(rows, columns=["age", "income"])
-    for X, names in [(table, ("age", "income")), (rows, ("column 1", "column 2"))]:
+    for X, names in [(table, ("age", "income")), (rows, ("column 0", "column 1"))]:
         pipeline = make_pipeline(scaler(), KernelPowerKMeans(4, random_state=0)).fit(X)
         found = map_points(pipeline, X)
         np.testing.assert_allclose(found.points, rows)
@@ -142,7 +142,7 @@ def test_two_columns_that_are_new_have_the_names_of_their_step():
     assert found.axis_names == ("pca0", "pca1")
     rows, found = placed(FunctionTransformer(lambda X: X[:, 1:3]))
     np.testing.assert_allclose(found.points, rows)
-    assert found.axis_names == ("column 1", "column 2")
+    assert found.axis_names == ("new column 0", "new column 1")
 
 
 def test_clusters_that_heat_would_draw_as_dots_are_placed_by_principal_components():

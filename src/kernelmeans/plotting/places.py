@@ -101,7 +101,7 @@ def _unscaled(transformers: Sequence[Any], values: Data) -> Array:
 
 def _column_names(steps: Sequence[Any]) -> tuple[str, str]:
     """Names of the two columns that the last step has seen, or their numbers."""
-    numbered = [f"column {n + 1}" for n in range(getattr(steps[0], "n_features_in_", 2))]
+    numbered = [f"column {n}" for n in range(getattr(steps[0], "n_features_in_", 2))]
     names = getattr(steps[0], "feature_names_in_", numbered)
     for step in steps[:-1]:
         columns = zip(names, getattr(step, "columns_", ()), strict=False)
@@ -109,7 +109,7 @@ def _column_names(steps: Sequence[Any]) -> tuple[str, str]:
         try:
             names = step.get_feature_names_out(names)
         except (AttributeError, ValueError):
-            return "column 1", "column 2"
+            return "new column 0", "new column 1"
         names = [f"{name} (logarithm)" if name in logarithms else name for name in names]
     first, second = names if len(names) == 2 else numbered[:2]
     return str(first), str(second)
