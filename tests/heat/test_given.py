@@ -616,3 +616,14 @@ class TestRefusals:
     def test_they_are_no_kernels_of_columns(self, item):
         with pytest.raises(ValueError, match=r"kernels\[0\]: \w+='\w+' is for X as a whole"):
             MultiKernelPowerKMeans(2, kernels=[item]).fit(affinities())
+
+
+def test_a_graph_that_is_taken_for_rows_causes_a_warning():
+    """One edge that differs, or none beside loops, is enough for rows of features."""
+    graph = scipy.sparse.csr_array(affinities())
+    model = KernelPowerKMeans(2, kernel="rbf", random_state=0)
+    with pytest.warns(UserWarning, match=r"X is sparse, square and symmetric.*kernel='graph'"):
+        model.fit(graph)
+    one = scipy.sparse.csr_array(([1e-9], ([0], [1])), shape=graph.shape)
+    for rows in (graph + one, -graph, graph[:, 1:], scipy.sparse.eye_array(60, format="csr")):
+        model.fit(rows)

@@ -49,6 +49,8 @@ from kernelmeans.spaces.features import FILL_ROWS, row_blocks
 ROUNDINGS = 4
 #: Rows and columns of a matrix that are compared at a time to check its symmetry.
 SYMMETRY_ROWS = 256
+#: Fewest rows of sparse X that are taken for vertices of a graph. A few may be symmetric by chance.
+FEWEST_VERTICES = 10
 #: Rows on which a callable kernel is called to check its symmetry.
 CALLED_ROWS = 32
 #: Families of kernels, by the name that stands for all of them.
@@ -351,6 +353,25 @@ def refuse_elsewhere(X: Data, device: Device) -> None:
         raise ValueError(
             f"{where}: X is sparse, and devices compute with dense rows only; set "
             f"{option('device', None)}, or pass X.toarray()."
+        )
+
+
+def warn_of_edges(X: Data) -> None:
+    """Warn of sparse rows that can hardly be anything but a graph.
+
+    Parameters
+    ----------
+    X : CSR matrix of shape (n_samples, n_features)
+        Training rows.
+    """
+    n_rows, n_features = X.shape
+    if not FEWEST_VERTICES <= n_rows == n_features < X.nnz or X.data.min() < 0:
+        return
+    if (X != X.T).nnz == 0:
+        warn_user(
+            "X is sparse, square and symmetric, as a graph is, but its rows are taken for features "
+            f"of samples. For edges set {option('kernel', 'graph')}, for distances to neighbours "
+            f"{option('metric', 'precomputed')}."
         )
 
 

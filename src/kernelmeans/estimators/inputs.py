@@ -20,6 +20,7 @@ from kernelmeans.estimators.checks import (
     check_gram,
     check_graph,
     warn_if_far,
+    warn_of_edges,
 )
 from kernelmeans.estimators.holder import Holder
 from kernelmeans.estimators.kernels import resolve_kernel
@@ -126,6 +127,7 @@ class Input:
         more: Any = {"random_state": seed, "sample_weight": sample_weight}
         kernel = resolve_kernel(X=X, **self.parameters, **more)
         if scipy.sparse.issparse(X) and not self.pairwise:
+            warn_of_edges(X)
             warn_if_far(X, sample_weight, kernel.name)
         return kernel, [kernel], [X]
 
