@@ -60,6 +60,7 @@ def test_files_that_exist_are_said_before_a_damaged_model(refused, model, data):
     Path("data.labels.csv").write_text("mine")
     assert "--force" in refused("predict", "junk.skops", data)
     assert "is not a model file" in refused("predict", "junk.skops", data, "--force")
+    assert "kernelmeans predict junk.skops TABLE" in refused("predict", data, "junk.skops")
     assert Path("data.labels.csv").read_text() == "mine"
 
 

@@ -307,6 +307,15 @@ class PredictJob(Job):
 
     id_column: str | None = None
 
+    def check(self) -> None:
+        """Refuse a model in the place of the table."""
+        super().check()
+        if self.data.suffix == ".skops":
+            raise InputError(
+                f"{self.data}: is a model, which comes before the table, as in kernelmeans predict "
+                f"{self.data} TABLE"
+            )
+
     def files(self) -> dict[str, Path]:
         """Return the path of the labels file."""
         return {"labels": self.place(self.labels, ".labels.csv")}
