@@ -109,7 +109,7 @@ def test_where_nothing_can_be_run_for_want_of_data_the_files_are_named(folder, o
     assert result.stdout == ""
     assert "no data are here" in result.stderr
     for file in ("seeds_dataset.txt", "lung_small.mat", "GLIOMA.mat"):
-        assert f"put it as {file} in {folder / 'nothing'}" in result.stderr
+        assert f"{file} is not in {folder / 'nothing'}" in result.stderr
     assert "KERNELMEANS_DATA" in result.stderr
     assert not list(folder.rglob("*.html"))
 
@@ -119,7 +119,7 @@ def test_without_data_nothing_is_checked(folder, offline):
     (folder / "tables" / "single.json").write_text('{"name": "single", "cells": []}')
     result = run("check", "single", "--set", "seeds", "--results", folder)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert f"put it as seeds_dataset.txt in {folder / 'nothing'}" in result.stderr
+    assert f"seeds_dataset.txt is not in {folder / 'nothing'}" in result.stderr
 
 
 @data.needs_data

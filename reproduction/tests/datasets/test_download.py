@@ -136,7 +136,7 @@ def hang_up(handler):
         pytest.param(partial(refuse, code=503), "503 Server Error", 3, id="overloaded"),
         pytest.param(truncated, "4 bytes read, 996 more expected", 3, id="truncated"),
         pytest.param(wrong, "hash", 3, id="another content"),
-        pytest.param(hang_up, "RemoteDisconnected", 3, id="hangs up"),
+        pytest.param(hang_up, "Remote end closed connection", 3, id="hangs up"),
     ],
 )
 def test_a_failed_download_says_why_and_leaves_nothing(

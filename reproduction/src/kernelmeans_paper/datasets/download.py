@@ -49,7 +49,7 @@ def obtain(file: File, folder: Path, network: Network) -> Path:
     path = folder / file.name
     if not path.is_file():
         if file.url is None or not network.allowed:
-            raise FileNotFoundError(f"{file.name} is not in {folder}. {_remedy(file, folder)}")
+            raise FileNotFoundError(f"{file.name} is not in {folder}. {_remedy(file)}")
         _download(file, folder, network)
     elif file.sha256 is not None:
         _check(path, file.sha256)
@@ -79,19 +79,18 @@ def _download(file: File, folder: Path, network: Network) -> None:
         client.fetch(file.name, downloader=pooch.HTTPDownloader(timeout=network.timeout))
     except (OSError, ValueError) as error:
         raise OSError(
-            f"{file.name} is not in {folder} and could not be downloaded from {file.url}: "
-            f"{str(error).rstrip('.')}. {_remedy(file, folder)}"
+            f"{file.name} is not in {folder} and could not be downloaded: "
+            f"{str(_root(error)).rstrip('.')}. {_remedy(file)}"
         ) from error
 
 
-def _remedy(file: File, folder: Path) -> str:
-    elsewhere = (
-        "If it is in another folder, name that by data_home or the environment variable "
-        "KERNELMEANS_DATA."
+def _root(error: BaseException) -> BaseException:
+    """The first cause: errors of requests repeat the address."""
+    return error if error.__context__ is None else _root(error.__context__)
+
+
+def _remedy(file: File) -> str:
+    place = file.url or "the ASU feature selection repository (featureselection.asu.edu)"
+    return (
+        f"Put it there from {place}, or name its folder by KERNELMEANS_DATA (in Python data_home)."
     )
-    if file.url is None:
-        return (
-            "Download it yourself from the ASU feature selection repository "
-            f"(featureselection.asu.edu) and put it as {file.name} in {folder}. {elsewhere}"
-        )
-    return f"Get it from {file.url} and put it as {file.name} in {folder}. {elsewhere}"
