@@ -458,7 +458,7 @@ class TestPieces:
         A, clique = cliques(60, 50, 20, 10)
         with pytest.warns(UserWarning, match=r"in 4 pieces \(of 60, 50, 20, 10 rows\)") as caught:
             model = KernelPowerKMeans(2, kernel="graph", random_state=0).fit(A)
-        assert "the 2 largest are kept apart" in str(caught[0].message)
+        assert "The 2 largest hold 110 of the 140 rows." in str(caught[0].message)
         assert "the 30 other rows" in str(caught[0].message)
         assert caught[0].filename == __file__
         assert adjusted_rand_score(model.labels_, clique > 0) == 1
@@ -470,7 +470,7 @@ class TestPieces:
         A, clique = cliques(200, 200, 3, 2)
         A[:200, 200:400] = A[200:400, :200] = 1e-3
         with pytest.warns(
-            UserWarning, match="the largest is .* 400 of the 405 .* the 5 other rows"
+            UserWarning, match=r"The largest holds 400 of the 405 rows\..* the 5 other rows"
         ):
             model = KernelPowerKMeans(2, kernel="graph", random_state=0).fit(A)
         assert adjusted_rand_score(model.labels_[:400], clique[:400]) == 1
@@ -510,7 +510,7 @@ class TestPieces:
             warnings.simplefilter("always")
             KernelPowerKMeans(3, kernel="graph", random_state=0).fit(np.eye(10))
         pieces, few = (str(warning.message) for warning in caught)
-        assert "of which the largest is kept apart, with 1 of the 10 rows." in pieces
+        assert "The largest holds 1 of the 10 rows." in pieces
         assert "Possibly due to rows that are alike in X." in few
 
     @pytest.mark.parametrize("distances", [False, True])

@@ -264,15 +264,15 @@ def warn_of_rest(pieces: Pieces, n_clusters: int, kernel: str, more_edges: str) 
     if n_clusters == 1 or not lost:
         return
     several = pieces.n_kept > 1
-    largest = f"the {pieces.n_kept} largest are" if several else "the largest is"
-    rest = "the other row belongs: it is a group of its own, and goes"
+    largest = f"The {pieces.n_kept} largest hold" if several else "The largest holds"
+    rest = "the other row belongs. It becomes a cluster, or goes into the one"
     if lost > 1:
-        rest = f"the {lost} other rows belong: they are one group, and go"
+        rest = f"the {lost} other rows belong. Together they become a cluster, or go into the one"
     # With more clusters debris would still not be kept.
     remedies = [more_edges, f"leave {'these rows' if lost > 1 else 'this row'} out"]
     remedies += [f"raise {option('n_clusters')}"] * (pieces.n_large > n_clusters)
     warn_user(
-        f"{kernel}: the graph is in {_described(pieces)}, of which {largest} kept apart, with "
-        f"{kept} of the {len(pieces.labels)} rows. No edge says where {rest} where that costs "
-        f"least. {', '.join(remedies[:-1])}{',' * (len(remedies) > 2)} or {remedies[-1]}."
+        f"{kernel}: the graph is in {_described(pieces)}. {largest} {kept} of the "
+        f"{len(pieces.labels)} rows. No edge says where {rest} where that costs least. "
+        f"{', '.join(remedies[:-1])}{',' * (len(remedies) > 2)} or {remedies[-1]}."
     )
