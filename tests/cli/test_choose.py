@@ -258,7 +258,10 @@ def test_all_cores_search_unless_told_otherwise(run, data, monkeypatch):
             result = run(command, data, *arguments)
             assert result.exit_code == 0, result.output
             assert "--jobs" not in result.stdout  # the command of the next fit takes no time
+            assert "no effect" not in result.stderr
     assert searches == [-1, 2] * 2
+    result = run("fit", data, "--drop", "kind", "-k", 2, "--force", "--jobs", 2)
+    assert "Note: --jobs has no effect where -k is a single number" in result.stderr
 
 
 @pytest.mark.usefixtures("no_search")

@@ -80,6 +80,8 @@ def run_fit(job: FitJob) -> None:
         search, chosen["search"] = choose_clusters(job, task)
         if (scores := job.search_files().get("plot")) in others:
             files["scores"] = scores
+    elif job.n_jobs != FitJob.n_jobs:
+        job.note("--jobs has no effect where -k is a single number: a fit uses all cores anyway")
     with estimator_errors():
         fitted = fit_task(job, task, search)
         far = far_beyond(fitted.model, task.Z, task.weights)
