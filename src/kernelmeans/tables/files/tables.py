@@ -5,7 +5,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -60,15 +60,31 @@ class PreparedRows(Rows):
 
 
 @dataclass(frozen=True)
-class FrameTable:
-    """The columns of a text, a workbook or a Parquet file, by name."""
+class _Table:
+    """A file, how the next such file is to be read, and the lines that hold its rows."""
 
     source: Path
-    frame: pl.LazyFrame
-    named: bool = True
+    _: KW_ONLY
     budget: float = math.inf
     reading: Reading = field(default_factory=Reading)
     lines: Sequence[int] | None = None
+
+    def row(self, number: int) -> str:
+        """What to call a row in messages."""
+        return row_name(number, self.lines)
+
+    @property
+    def first_row(self) -> str:
+        """What to add to messages that number rows."""
+        return first_row(self.lines)
+
+
+@dataclass(frozen=True)
+class FrameTable(_Table):
+    """The columns of a text, a workbook or a Parquet file, by name."""
+
+    frame: pl.LazyFrame
+    named: bool = True
     #: The decimal mark of numbers that may have either, if nothing else tells it.
     guess: str = "."
 
@@ -150,15 +166,6 @@ class FrameTable:
         """Return these columns as they are, or None if they stay on disk."""
         return None if self.stays_on_disk(names, dtype) else self.collected(names)
 
-    def row(self, number: int) -> str:
-        """What to call a row in messages."""
-        return row_name(number, self.lines)
-
-    @property
-    def first_row(self) -> str:
-        """What to add to messages that number rows."""
-        return first_row(self.lines)
-
     def column(self, name: str) -> Any:
         """Return one column as it is."""
         return as_array(self.collected([name])[name])
@@ -195,7 +202,7 @@ class FrameTable:
 
 
 @dataclass(frozen=True)
-class ArrayTable:
+class ArrayTable(_Table):
     """The columns of an array, whose names are their indices unless it has names.
 
     Parameters
@@ -218,18 +225,13 @@ class ArrayTable:
         How the next such file is to be read.
     """
 
-    source: Path
     array: Any
     columns: Sequence[str] | None = None
     annotations: Mapping[str, Any] = field(default_factory=dict)
     categories: Sequence[str] = ()
     row_names: str | None = None
-    budget: float = math.inf
-    reading: Reading = field(default_factory=Reading)
 
-    #: Lines of rows, which such files do not have.
-    lines: ClassVar[None] = None
-    #: Columns of lists and structs, which they do not have either.
+    #: Columns of lists and structs, which such files do not have.
     nested: ClassVar[Sequence[str]] = ()
 
     @property
@@ -264,15 +266,6 @@ class ArrayTable:
         part = self.array if everything else self.array[:, chosen]
         with np.errstate(over="ignore", invalid="ignore"):
             return part.astype(dtype, copy=False)
-
-    def row(self, number: int) -> str:
-        """What to call a row in messages."""
-        return row_name(number, self.lines)
-
-    @property
-    def first_row(self) -> str:
-        """What to add to messages that number rows."""
-        return first_row(self.lines)
 
     def column(self, name: str) -> Any:
         """Return one column as it is."""
