@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import h5py
 import numpy as np
 import scipy.sparse
 
@@ -68,8 +69,6 @@ def read_annotated(path: Path, take: str | None, max_bytes: float) -> Annotated:
     Annotated
         The matrix.
     """
-    import h5py
-
     with (
         h5py.File(path, "r") as file,
         damaged_errors(f"{path}: is no annotated data, or is damaged"),
@@ -113,7 +112,6 @@ def _values(column: Any) -> Any:
 
 def _check_links(path: Path, file: Any) -> None:
     """Refuse parts that may lie in other files."""
-    import h5py
 
     def linked(name: str, link: Any) -> str | None:
         return None if isinstance(link, h5py.HardLink) else name
@@ -129,8 +127,6 @@ def _check_links(path: Path, file: Any) -> None:
 
 def _key(path: Path, file: Any, take: str | None) -> str:
     """The place of a matrix in the file."""
-    import h5py
-
     found = ["X"] * ("X" in file)
     # A dataset in the place of a group would be read row by row.
     groups = [group for group in _GROUPS if isinstance(file.get(group), h5py.Group)]
@@ -149,8 +145,6 @@ def _key(path: Path, file: Any, take: str | None) -> str:
 
 def _length(annotations: Any) -> int:
     """The length of annotations, before they are read: a small file may promise very many."""
-    import h5py
-
     parts = [part for part in annotations.values() if isinstance(part, h5py.Dataset)]
     for part in parts:
         if len(part.shape or ()) > 1:
@@ -160,8 +154,6 @@ def _length(annotations: Any) -> int:
 
 def _nbytes(part: Any) -> float:
     """Bytes of the arrays in a part of a file."""
-    import h5py
-
     if isinstance(part, h5py.Dataset):
         return float(part.size or 0) * int(part.dtype.itemsize)
     return float(sum(map(_nbytes, part.values())))
