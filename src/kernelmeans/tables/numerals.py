@@ -144,32 +144,24 @@ def written(text: str) -> Written | None:
     around = _around(before, after)
     if around is None or _CODE.fullmatch(digits):
         return None
-    if around.has_last and not _FRACTION.fullmatch(digits):
+    if after.startswith("-") and not _FRACTION.fullmatch(digits):
         return None
-    return Written(digits, around.unit, around.is_negative, around.is_enclosed, around.is_bound)
-
-
-class _Around(NamedTuple):
-    unit: str
-    is_negative: bool
-    is_enclosed: bool
-    is_bound: bool
-    has_last: bool
+    return Written(digits, *around[1:])
 
 
 @lru_cache(2**10)
-def _around(before: str, after: str) -> _Around | None:
+def _around(before: str, after: str) -> Written | None:
     """The meaning of the text around a number. Most rows of a column have the same text there."""
     found = _AROUND.fullmatch(f"{before}0{after}")
     if found is None or len(found["opened"]) != len(found["closed"]):
         return None
-    last, behind = found["last"] or "", found["after"] or found["letter"] or ""
-    signs = found["first"] + found["second"] + last
+    behind = found["after"] or found["letter"] or ""
+    signs = found["first"] + found["second"] + (found["last"] or "")
     if len(signs) > 1 or (found["before"] and behind):
         return None
     enclosed = found["opened"] == "("
     unit = _singular(found["before"] or behind)
-    return _Around(unit, enclosed or signs == "-", enclosed, bool(found["bound"]), bool(last))
+    return Written("", unit, enclosed or signs == "-", enclosed, bool(found["bound"]))
 
 
 def number_of(text: str, decimal: str = ".") -> float:
