@@ -177,10 +177,9 @@ class _Overlap(NamedTuple):
     def of(cls, labels: Any, reference: Any, sample_weight: Any) -> "_Overlap":
         names, now = encoded("labels", labels)
         names_before, before = encoded("reference", reference, len(now))
-        weight, shape = None, (len(names), len(names_before))
-        if sample_weight is not None:
-            given = received(sample_weight, "sample_weight")
-            weight = _check_sample_weight(given, now[:, None], ensure_non_negative=True)
+        shape = len(names), len(names_before)
+        if (weight := received(sample_weight, "sample_weight")) is not None:
+            weight = _check_sample_weight(weight, now[:, None], ensure_non_negative=True)
         cells = np.bincount(now * shape[1] + before, weight, shape[0] * shape[1]).reshape(shape)
         # Texts in an array of objects have no `item`.
         names, names_before = names.tolist(), names_before.tolist()

@@ -365,8 +365,9 @@ def test_words_among_flags_and_categories():
 
 def test_words_that_an_older_model_has_for_values_stay_values():
     values = ["unknown", "a", "b", "k.A."] * 10
-    codes = read_column(np.array(values, object), "category", np.array(["a", "b", "unknown", ""]))
-    assert codes.numbers.tolist() == [2, 0, 1, 3] * 10
+    known = np.array(["a", "b", "unknown", ""])
+    codes, _ = read_column(np.array(values, object), "category", known)
+    assert codes.tolist() == [2, 0, 1, 3] * 10
 
 
 def test_a_comma_that_may_be_either_is_between_groups():

@@ -199,10 +199,8 @@ def _far(transformers: list[Any], clusterer: Any, X: Any, sample_weight: Any) ->
     n_rows, n_fitted = count_rows(X, clusterer), len(clusterer.labels_)
     if n_rows != n_fitted:
         raise ValueError(f"X has {n_rows} rows, but the estimator was fitted to {n_fitted}.")
-    weights = None
-    if sample_weight is not None:
-        given = received(sample_weight, "sample_weight")
-        weights = _check_sample_weight(given, np.empty((n_rows, 1)), ensure_non_negative=True)
+    given = received(sample_weight, "sample_weight")
+    weights = _check_sample_weight(given, np.empty((n_rows, 1)), ensure_non_negative=True)
     return far_beyond(clusterer, X, weights, transformers)
 
 

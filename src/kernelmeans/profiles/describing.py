@@ -141,15 +141,11 @@ def describe(
             f"{len(found.labels)} rows have labels, but the table has {columns.n_rows} rows: give "
             "the table of the same rows, and as X= these rows as the estimator takes them."
         )
-    weights = None
-    if sample_weight is not None:
-        given_weights = received(sample_weight, "sample_weight")
-        weights = _check_sample_weight(
-            given_weights, columns.X, dtype=np.float64, ensure_non_negative=True
-        )
-    given = matching(categorical, columns, "categorical")
+    given = received(sample_weight, "sample_weight")
+    weights = _check_sample_weight(given, columns.X, dtype=np.float64, ensure_non_negative=True)
+    categories = matching(categorical, columns, "categorical")
     transformers = parts(model_or_labels)[0] if isinstance(model_or_labels, Pipeline) else []
-    kinds = dict.fromkeys([*given, *categories_of(transformers)], "category")
+    kinds = dict.fromkeys([*categories, *categories_of(transformers)], "category")
     return described(found, columns, transformers, weights=weights, max_rows=max_rows, kinds=kinds)
 
 
@@ -180,7 +176,7 @@ def reader_of(transformers: Sequence[Any]) -> Callable[[str, Array], Array]:
     def read(name: str, values: Array) -> Array:
         if name not in spellings:
             return values
-        return read_column(values, "number", spelling=spellings[name]).numbers
+        return read_column(values, "number", spelling=spellings[name])[0]
 
     return read
 

@@ -418,13 +418,8 @@ class TableTransformer(TransformerMixin, Estimator):
             wanted = matching(self.columns, names, "columns")
         dropped = matching(self.drop, names, "drop")
         categorical = matching(self.categorical, names, "categorical")
-        weights = (
-            None
-            if sample_weight is None
-            else _check_sample_weight(
-                received(sample_weight, "sample_weight"), table.X, ensure_non_negative=True
-            )
-        )
+        if (weights := received(sample_weight, "sample_weight")) is not None:
+            weights = _check_sample_weight(weights, table.X, ensure_non_negative=True)
         rules: dict[str, Any] = {"dates": self.dates, "missing": self.missing}
         rules["skewed"] = self.skewed if self.scale else "keep"
         decisions = decide(table, wanted, dropped, categorical, marks=self._marks(), **rules)
@@ -597,10 +592,10 @@ class TableTransformer(TransformerMixin, Estimator):
             values = table[column.name]
             known = self._values.get(column.name)
             spelling = self._spelling(column.name)
-            read = read_column(values, column.kind, known, spelling, marks, proved)
-            numbers = read.numbers.astype(self.dtype)
-            if read.doubt is not None:
-                doubts[column.name] = read.doubt
+            read, doubt = read_column(values, column.kind, known, spelling, marks, proved)
+            numbers = read.astype(self.dtype)
+            if doubt is not None:
+                doubts[column.name] = doubt
             if highest := highest_of.get(column.name):
                 is_flag = np.isin(numbers, np.arange(highest + 1))
                 numbers[~is_flag & ~np.isnan(numbers)] = np.inf

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -220,22 +220,6 @@ class Texts:
 UNSEEN = -1.0
 
 
-class ColumnRead(NamedTuple):
-    """A column, read as the fit decided.
-
-    Attributes
-    ----------
-    numbers : ndarray of shape (n_rows,)
-        Numbers, or the codes of a category. NaN where a value is missing, infinite where it is no
-        number.
-    doubt : (str, float) or None
-        A value that may be meant otherwise, and its number here.
-    """
-
-    numbers: Array
-    doubt: Doubt | None = None
-
-
 def read_column(
     values: Array,
     kind: str,
@@ -243,7 +227,7 @@ def read_column(
     spelling: Spelling = PLAIN,
     marks: Marks = ANY,
     proved: Callable[[], str | None] = lambda: None,
-) -> ColumnRead:
+) -> tuple[Array, Doubt | None]:
     """Read a column as the fit decided.
 
     Parameters
@@ -263,8 +247,11 @@ def read_column(
 
     Returns
     -------
-    ColumnRead
-        The numbers.
+    numbers : ndarray of shape (n_rows,)
+        Numbers, or the codes of a category. NaN where a value is missing, infinite where it is no
+        number.
+    doubt : (str, float) or None
+        A value that may be meant otherwise, and its number here.
     """
     if known is not None:
         codes = {text: float(code) for code, text in enumerate(known.tolist())}
@@ -274,7 +261,7 @@ def read_column(
         def code_of(text: str) -> float:
             return codes.get(text, codes.get(other.get(text, text), UNSEEN))
 
-        return ColumnRead(texts.map(code_of, codes.get("", np.nan)))
+        return texts.map(code_of, codes.get("", np.nan)), None
     if (numbers := numbers_of(values)) is None:
         texts = Texts(values)
         found, doubt = ({}, None) if kind == "date" else spelling.read(texts.counts, marks, proved)
@@ -286,9 +273,9 @@ def read_column(
             is_missing = spelling.is_missing(text) or (kind == "date" and is_no_date(text))
             return np.nan if is_missing else found.get(text, np.inf)
 
-        return ColumnRead(texts.map(read), doubt)
+        return texts.map(read), doubt
     if kind == "date" and values.dtype.kind in "iuf":
-        return ColumnRead(days_of_numbers(numbers))
+        return days_of_numbers(numbers), None
     if (values.dtype.kind == "M") == (kind == "date") and spelling.admits(""):
-        return ColumnRead(numbers)
-    return ColumnRead(np.where(np.isnan(numbers), np.nan, np.inf))
+        return numbers, None
+    return np.where(np.isnan(numbers), np.nan, np.inf), None
