@@ -106,11 +106,7 @@ def read_views(path: Path) -> Views:
         The views; the estimator has not checked them yet.
     """
     content = _read_toml(path)
-    if unknown := [key for key in content if key not in _FILE_KEYS]:
-        raise InputError(
-            f"{path}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys are "
-            f"{', '.join(_FILE_KEYS)}.{suggestion(unknown[0], _FILE_KEYS)}"
-        )
+    _check_keys(str(path), content, _FILE_KEYS)
     tables = content.pop("view", None)
     is_list = isinstance(tables, list) and all(isinstance(table, dict) for table in tables)
     if not tables or not is_list:
@@ -161,17 +157,20 @@ def _view(path: Path, number: int, table: dict[str, Any]) -> View:
             f"{path}: {where}: columns = {patterns!r} must be a list of names or patterns, at "
             'least one, as in ["area", "perim*"]; leave it out to take every feature column'
         )
-    if unknown := [key for key in table if key not in _KERNEL_KEYS]:
-        raise InputError(
-            f"{path}: {where}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys "
-            f"are name, columns, {', '.join(_KERNEL_KEYS)}."
-            f"{suggestion(unknown[0], ['name', 'columns', *_KERNEL_KEYS])}"
-        )
+    _check_keys(f"{path}: {where}", table, ["name", "columns", *_KERNEL_KEYS])
     _check_values(f"{path}: {where}", table)
     called = " ".join((name or "").split())
     # A file without names has indices, which may come as numbers.
     patterns = [str(pattern) for pattern in patterns]
     return View(f"{path}: {where}", called, {"kernel": "heat", **table}, patterns)
+
+
+def _check_keys(where: str, given: Collection[str], known: Collection[str]) -> None:
+    if unknown := [key for key in given if key not in known]:
+        raise InputError(
+            f"{where}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys are "
+            f"{', '.join(known)}.{suggestion(unknown[0], known)}"
+        )
 
 
 def _check_values(where: str, table: Mapping[str, Any]) -> None:
