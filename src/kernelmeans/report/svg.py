@@ -74,11 +74,13 @@ def histogram(says: str, fractions: Sequence[float], others: Sequence[float] = (
     """
     top = max([*fractions, *others, 1e-9])
     width = 100 / len(fractions)
-    shape = "M0 24" + "".join(f"V{24 - 23 * one / top:.1f}h{width:.4g}" for one in fractions)
-    parts = [element("path", d=f"{shape}V24z", class_="mark")]
-    if len(others):
-        outline = "M0 24" + "".join(f"V{24 - 23 * one / top:.1f}h{width:.4g}" for one in others)
-        parts.append(element("path", d=f"{outline}V24", class_="outline"))
+    shape, outline = (
+        "".join(f"V{24 - 23 * one / top:.1f}h{width:.4g}" for one in some)
+        for some in (fractions, others)
+    )
+    parts = [element("path", d=f"M0 24{shape}V24z", class_="mark")]
+    if outline:
+        parts.append(element("path", d=f"M0 24{outline}V24", class_="outline"))
     return drawing(says, (100, 24), *parts, class_="spark", preserveAspectRatio="none")
 
 
