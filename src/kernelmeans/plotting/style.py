@@ -25,10 +25,10 @@ class Picture(Figure):
         return file.getvalue()
 
 
-def slide(width: int = 1280, height: int = 720) -> Figure:
-    """A figure of so many pixels, with letters that can be read on a wall."""
+def slide() -> Figure:
+    """A figure of 1280 x 720 pixels, with letters that can be read on a wall."""
     layout = ConstrainedLayoutEngine(w_pad=_PAD, h_pad=_PAD)
-    return Picture(figsize=(width / 150, height / 150), dpi=150, layout=layout)
+    return Picture(figsize=(1280 / 150, 720 / 150), dpi=150, layout=layout)
 
 
 def finish(ax: Axes) -> None:
