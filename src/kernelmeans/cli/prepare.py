@@ -4,8 +4,7 @@ import shlex
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -20,6 +19,7 @@ from kernelmeans._typing import BoolArray, IntArray
 from kernelmeans.cli import values
 from kernelmeans.cli.data import find_columns
 from kernelmeans.cli.errors import estimator_errors
+from kernelmeans.cli.jobs import TableJob
 from kernelmeans.cli.labels import first_identifier
 from kernelmeans.cli.views import FoundViews, read_views
 from kernelmeans.models.placing import without_value
@@ -27,17 +27,8 @@ from kernelmeans.profiles.describing import categories_of
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.files.archives import check_size
-from kernelmeans.tables.files.tables import (
-    FileTable,
-    PreparedRows,
-    blocks,
-    loaded,
-    open_file,
-)
+from kernelmeans.tables.files.tables import FileTable, PreparedRows, blocks, loaded, open_file
 from kernelmeans.tables.kinds import DOUBTED
-
-if TYPE_CHECKING:
-    from kernelmeans.cli.jobs import TableJob
 
 
 @dataclass(frozen=True)
@@ -84,7 +75,7 @@ class Task:
     like: IntArray | None = None
 
 
-def prepare(job: "TableJob") -> Task:
+def prepare(job: TableJob) -> Task:
     """Make the estimator, read the table and make numbers of it.
 
     The options have been checked.
@@ -122,7 +113,8 @@ def prepare(job: "TableJob") -> Task:
             places = {name: range(place, place + 1) for place, name in enumerate(features)}
         else:
             X, Z, preparation, rows = _prepared(job, table, X, features, called, categorical)
-            places = _places(preparation)
+            used = preparation._used()
+            places = {one.name: range(place.start, place.stop) for one, _, _, place in used}
             labels, weights = values.labels_and_weights(table, job, job.dtype, rows)
         if views is not None:
             found = FoundViews.of(seen, places)
@@ -143,7 +135,7 @@ def prepare(job: "TableJob") -> Task:
     )
 
 
-def _check_categorical(job: "TableJob", table: FileTable, features: Sequence[str]) -> None:
+def _check_categorical(job: TableJob, table: FileTable, features: Sequence[str]) -> None:
     """Refuse a category that another option leaves out."""
     given = {name.strip() for text in job.categorical for name in [text, *text.split(",")]}
     dropped = find_columns(table, table.names, job.drop, "drop").keys()
@@ -154,7 +146,7 @@ def _check_categorical(job: "TableJob", table: FileTable, features: Sequence[str
         )
 
 
-def _read(job: "TableJob", n_clusters: int) -> FileTable:
+def _read(job: TableJob, n_clusters: int) -> FileTable:
     """Read a table of enough rows."""
     table = open_file(job.data, job, budget=job.budget(), verbatim=job.id_column)
     learn(lines=table.lines)
@@ -172,7 +164,7 @@ def _read(job: "TableJob", n_clusters: int) -> FileTable:
 
 
 def _prepared(
-    job: "TableJob",
+    job: TableJob,
     table: FileTable,
     X: Any,
     features: Sequence[str],
@@ -229,15 +221,8 @@ def _prepared(
     return X, Z, transformer, rows
 
 
-def _places(transformer: TableTransformer) -> dict[str, range]:
-    """The numbers that each used column of the table becomes."""
-    used = [one for one in transformer.columns_ if one.used]
-    stops = accumulate([one.n_values or 1 + one.has_indicator for one in used], initial=0)
-    return {one.name: range(*ends) for one, ends in zip(used, pairwise(stops), strict=True)}
-
-
 def _numbers(
-    job: "TableJob",
+    job: TableJob,
     table: FileTable,
     features: list[str],
     categorical: Collection[str],
