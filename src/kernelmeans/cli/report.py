@@ -2,7 +2,7 @@
 
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -12,15 +12,13 @@ from kernelmeans import ClusterReport
 from kernelmeans._files import Writer
 from kernelmeans._typing import Array
 from kernelmeans.cli.errors import estimator_errors
+from kernelmeans.cli.jobs import FitJob
+from kernelmeans.cli.prepare import Task
 from kernelmeans.profiles import Description
 from kernelmeans.profiles.describing import described
 from kernelmeans.profiles.rows import of_fit
 from kernelmeans.tables.files import shown
 from kernelmeans.tables.files.columns import FileColumns
-
-if TYPE_CHECKING:
-    from kernelmeans.cli.jobs import FitJob
-    from kernelmeans.cli.prepare import Task
 
 #: Most columns that are described: each takes a few milliseconds, and a line for each cluster.
 MOST_COLUMNS = 2000
@@ -31,7 +29,7 @@ model = load_model({!r})
 labels = model.label(table).labels  # of a data frame with the columns of the file, or a path"""
 
 
-def told_columns(job: "FitJob", task: "Task") -> FileColumns:
+def told_columns(job: FitJob, task: Task) -> FileColumns:
     """The columns of the file that can describe clusters, used or not."""
     columns = FileColumns.of(task.table, task.rows, pairwise=job.pairwise)
     columns = columns.without([job.id_column])
@@ -40,14 +38,14 @@ def told_columns(job: "FitJob", task: "Task") -> FileColumns:
     return replace(columns, names=columns.names[:MOST_COLUMNS])
 
 
-def names_of_rows(task: "Task", identifiers: pl.Series | None) -> Array:
+def names_of_rows(task: Task, identifiers: pl.Series | None) -> Array:
     """The identifiers of the rows of a fit, or their places in the file."""
     names = np.arange(task.table.shape[0]) if identifiers is None else identifiers.to_numpy()
     return np.asarray(names[task.rows])
 
 
 def description_of(
-    job: "FitJob", task: "Task", model: Any, columns: FileColumns, row_names: Array
+    job: FitJob, task: Task, model: Any, columns: FileColumns, row_names: Array
 ) -> Description | None:
     """Describe the clusters of a fitted model; None if no columns can describe them."""
     if not columns:
@@ -69,8 +67,8 @@ def description_of(
 
 
 def report_writer(
-    job: "FitJob",
-    task: "Task",
+    job: FitJob,
+    task: Task,
     pipeline: Pipeline,
     search: Any,
     columns: FileColumns,

@@ -19,12 +19,7 @@ import scipy.sparse
 from kernelmeans._errors import InputError
 from kernelmeans._memory import cached_property
 from kernelmeans.tables import TableTransformer
-from kernelmeans.tables.files.archives import (
-    array_header,
-    check_size,
-    check_sparse,
-    open_archive,
-)
+from kernelmeans.tables.files.archives import array_header, check_size, check_sparse, open_archive
 
 #: Types that a model file may hold, beside numbers, text, lists, dicts, NumPy arrays, and
 #: scikit-learn's `Pipeline` and `StandardScaler`.

@@ -5,14 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from kernelmeans._fitted import (
-    count_clusters,
-    count_rows,
-    on_host,
-    readable,
-    taken,
-    transformed,
-)
+from kernelmeans._fitted import count_clusters, count_rows, on_host, readable, taken, transformed
 from kernelmeans._typing import Array, IntArray
 
 #: Largest relative difference of the distances to the own and the second centroid, near a border.

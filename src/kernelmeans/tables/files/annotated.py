@@ -13,11 +13,7 @@ from kernelmeans._errors import InputError
 from kernelmeans._text import listed
 from kernelmeans._warnings import warn_user
 from kernelmeans.rows import Rows
-from kernelmeans.tables.files.archives import (
-    check_size,
-    check_sparse,
-    damaged_errors,
-)
+from kernelmeans.tables.files.archives import check_size, check_sparse, damaged_errors
 from kernelmeans.tables.files.headings import column_names
 
 _GROUPS = ("layers", "obsm", "obsp")

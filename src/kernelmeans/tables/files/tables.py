@@ -23,11 +23,7 @@ from kernelmeans.tables.files.archives import check_shape, read_npz
 from kernelmeans.tables.files.encodings import read_content, to_utf8
 from kernelmeans.tables.files.headings import tidied, without_words
 from kernelmeans.tables.files.plain import with_types
-from kernelmeans.tables.files.settings import (
-    DASH,
-    Reading,
-    shown,
-)
+from kernelmeans.tables.files.settings import DASH, Reading, shown
 from kernelmeans.tables.files.suffixes import ANY_TEXT, ON_DISK, known_suffix
 from kernelmeans.tables.files.text import read_text
 from kernelmeans.tables.frames import Table, as_array
