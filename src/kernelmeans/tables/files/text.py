@@ -161,12 +161,7 @@ def _parsed(body: bytes, layout: Layout) -> pl.DataFrame | None:
     floats = {name: pl.Float64() for place, name in enumerate(names) if place in layout.floats}
     for schema in (texts | floats, texts):
         with suppress(pl.exceptions.PolarsError):
-            frame = pl.read_csv(
-                body,
-                schema=schema,
-                has_header=False,
-                separator=layout.separator,
-            )
+            frame = pl.read_csv(body, schema=schema, has_header=False, separator=layout.separator)
             return frame.with_columns(selectors.float().fill_nan(None))
     return None
 
@@ -186,30 +181,25 @@ def _rewritten(
     file = io.TextIOWrapper(written, "utf-8", newline="")
     writer = csv.writer(file, delimiter=layout.separator, lineterminator="\n")
     width, numbers = len(layout.names), []
-    try:
-        for number, record in _records(lines, layout.separator, layout.above):
-            is_blank = width > 1 and not "".join(record).strip() and len(record) < 2
-            if is_blank or number in comments:
-                continue
-            if len(record) != width and record:
-                raise InputError(
-                    f"{source}: line {number} has {len(record)} values, but the first line has "
-                    f"{width} (if {layout.separator!r} does not separate them, --separator names "
-                    "what does; if the first line is a title, remove it)"
-                )
-            writer.writerow(record)
-            numbers.append(number)
-    except csv.Error as error:
-        raise _unreadable(source, error) from error
+    for number, record in _records(lines, layout.separator, layout.above, source):
+        is_blank = width > 1 and not "".join(record).strip() and len(record) < 2
+        if is_blank or number in comments:
+            continue
+        if len(record) != width and record:
+            raise InputError(
+                f"{source}: line {number} has {len(record)} values, but the first line has "
+                f"{width} (if {layout.separator!r} does not separate them, --separator names "
+                "what does; if the first line is a title, remove it)"
+            )
+        writer.writerow(record)
+        numbers.append(number)
     file.flush()
     return written.getvalue(), numbers
 
 
-def _unreadable(source: Path, error: csv.Error) -> InputError:
-    return InputError(f"{source}: {error}; --separator names what separates values")
-
-
-def _records(lines: Iterable[str], separator: str, above: int) -> Iterator[tuple[int, list[str]]]:
+def _records(
+    lines: Iterable[str], separator: str, above: int, source: Path
+) -> Iterator[tuple[int, list[str]]]:
     """The values of each record, and the number of its last line: quotes may hold several lines."""
     csv.field_size_limit(_LONGEST_VALUE)
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
@@ -217,7 +207,10 @@ def _records(lines: Iterable[str], separator: str, above: int) -> Iterator[tuple
         for record in reader:
             yield above + reader.line_num, record
     except csv.Error as error:
-        raise csv.Error(f"line {above + reader.line_num} cannot be read: {error}") from error
+        raise InputError(
+            f"{source}: line {above + reader.line_num} cannot be read: {error}; --separator names "
+            "what separates values"
+        ) from error
 
 
 def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
@@ -251,10 +244,7 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
         lines = _first_lines(_with_single_blanks("".join(lines).encode()))
     records = list(_readable(lines[above:], separator, above))
     if not records:
-        try:
-            list(_records(lines[above:], separator, above))
-        except csv.Error as error:
-            raise _unreadable(source, error) from error
+        list(_records(lines[above:], separator, above, source))  # says what cannot be read
         raise InputError(f"{source}: the file is empty")
     values = [record for _, record in records]
     if not reading.header:
@@ -330,8 +320,8 @@ def _float_columns(rows: list[list[str]], reading: Reading) -> set[int]:
 
 def _readable(lines: list[str], separator: str, above: int) -> Iterator[tuple[int, list[str]]]:
     """The records that hold text, up to one that cannot be read."""
-    with suppress(csv.Error):
-        for number, record in _records(lines, separator, above):
+    with suppress(InputError):
+        for number, record in _records(lines, separator, above, Path()):
             if "".join(record).strip():
                 yield number, record
 
