@@ -89,11 +89,10 @@ class Outliers:
         columns, distances = nearest.near(min(DIMENSION_NEIGHBORS, len(known) - 1))
         dimension = intrinsic_dimension(distances) or 1.0
         reach = _reach(columns, distances, labels)
-        origin, sparsity = np.zeros(n_clusters), np.zeros(len(reach))
+        origin = np.zeros(n_clusters)
         for cluster in np.unique(labels):
-            own = labels == cluster
-            origin[cluster] = np.quantile(reach[own], ORIGIN)
-            sparsity[own] = dimension * (reach[own] - origin[cluster])
+            origin[cluster] = np.quantile(reach[labels == cluster], ORIGIN)
+        sparsity = dimension * (reach - origin[labels])
         step = dimension * _usual_step(core_distances(distances))
         usual = np.full(n_clusters, largest_usual(sparsity, dimension, step))
         for cluster in np.unique(labels):
