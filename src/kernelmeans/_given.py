@@ -1,13 +1,13 @@
 """What users give for parameters, where its values are what counts."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from kernelmeans._arrays import canonical, to_numpy
-from kernelmeans._text import counted
+from kernelmeans._text import counted, shortened
 
 #: Attributes of objects that hold values, or can become an array.
 _OF_VALUES = ("dtype", "__array__", "__array_interface__", "__array_namespace__", "__dlpack__")
@@ -88,6 +88,48 @@ def _is_endless(given: Any) -> bool:
 def is_integer(value: Any) -> bool:
     """Whether a value is an integer; True and False are none."""
     return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def checked_names(
+    names: Any, default: Sequence[Any], what: str, parameter: str = "names"
+) -> list[str]:
+    """Names from the user as a list of text.
+
+    Parameters
+    ----------
+    names : sequence of str or None
+        The names.
+    default : sequence
+        The names when None, in the right number.
+    what : str
+        What has such a name.
+    parameter : str, default="names"
+        The parameter, for messages.
+
+    Returns
+    -------
+    list of str
+        The names.
+
+    Raises
+    ------
+    ValueError
+        If they are not so many, or have no order.
+
+    Examples
+    --------
+    >>> from kernelmeans._given import checked_names
+    >>> checked_names(["young", "old"], [0, 1], "cluster"), checked_names(None, [0, 1], "cluster")
+    (['young', 'old'], ['0', '1'])
+    """
+    names = default if names is None else names
+    is_list = hasattr(names, "__len__") and not isinstance(names, str | Mapping | Set)
+    if not is_list or len(names) != len(default):
+        raise ValueError(
+            f"{parameter}={shortened(repr(names), 60)} should be a list of "
+            f"{counted(len(default), 'name')}, one for each {what} in their order."
+        )
+    return [str(name) for name in names]
 
 
 def with_gaps(X: Any) -> Any:

@@ -47,5 +47,6 @@ def test_pipelines_single_clusters_and_many(model):
 def test_what_cannot_be_drawn(model):
     with pytest.raises(ValueError, match="KMeans has no tree of its clusters"):
         plot_tree(KMeans(2, n_init=1).fit(X))
-    with pytest.raises(ValueError, match="should be a list of 5 names"):
-        plot_tree(model, ["a"])
+    for names in (["a"], "abcde"):
+        with pytest.raises(ValueError, match="should be a list of 5 names"):
+            plot_tree(model, names)

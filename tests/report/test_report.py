@@ -232,8 +232,8 @@ def test_new_rows_are_told_of_by_their_predicted_labels():
     [
         (KernelPowerKMeans(3), {}, NotFittedError, "not fitted"),
         (KMeans(3, random_state=0).fit(X), {}, TypeError, "model=KMeans is no estimator of ker"),
-        (MODEL, {"names": ["a", "b"]}, ValueError, "names=.* each of the 3 clusters"),
-        (MODEL, {"names": "abc"}, ValueError, "names='abc' should name each"),
+        (MODEL, {"names": ["a", "b"]}, ValueError, "names=.* should be a list of 3 names"),
+        (MODEL, {"names": "abc"}, ValueError, "names='abc' should be a list of"),
         (MODEL, {"labels_true": [1, 2]}, ValueError, "labels_true has 2 labels for 150 rows"),
         (MODEL, {"table": X[:7]}, ValueError, "table has 7 rows"),
     ],
@@ -245,7 +245,7 @@ def test_what_cannot_be_told_of_is_refused_in_words(model, given, error, message
 
 def test_as_many_names_as_kernels_are_asked_for():
     model = MultiKernelPowerKMeans(3, kernels=["rbf", "linear"], random_state=0).fit(X)
-    with pytest.raises(ValueError, match="kernel_names has 1 name for 2 kernels"):
+    with pytest.raises(ValueError, match=r"kernel_names=.*a list of 2 names, one for each kernel"):
         ClusterReport(model, X, kernel_names=["only"]).to_dict()
 
 

@@ -1,6 +1,6 @@
 """Names of clusters beside their rows, without lines between them."""
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,6 @@ from matplotlib.colors import to_rgb
 from matplotlib.patheffects import withStroke
 
 from kernelmeans._fitted import cluster_sizes
-from kernelmeans._text import shortened
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.plotting.palette import look
 from kernelmeans.plotting.points import MapPoints
@@ -26,37 +25,6 @@ _GAP = 4
 _OWN, _OTHER, _NAME, _OUTSIDE = 2.0, 6.0, 1e3, 1e6
 # Ways from a row to the middle of a name, in halves of the name's width and height.
 _WAYS = np.array([(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y])
-
-
-def checked_names(names: Any, count: int, what: str) -> list[str]:
-    """Names from the user as a list of text.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The names.
-    count : int
-        Their number.
-    what : str
-        What has such a name.
-
-    Returns
-    -------
-    list of str
-        The names.
-
-    Raises
-    ------
-    ValueError
-        If they are not so many, or have no order.
-    """
-    is_list = hasattr(names, "__len__") and not isinstance(names, str | Mapping | Set)
-    if not is_list or len(names) != count:
-        raise ValueError(
-            f"names={shortened(repr(names), 60)} should be a list of {count} names, one for each "
-            f"{what} in their order."
-        )
-    return [str(name) for name in names]
 
 
 def write_names(ax: Axes, found: MapPoints, names: Sequence[str], letter: float = 10) -> None:

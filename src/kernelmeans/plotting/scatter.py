@@ -7,9 +7,10 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from kernelmeans._given import checked_names
 from kernelmeans._text import counted, shortened
 from kernelmeans._typing import Array
-from kernelmeans.plotting.names import checked_names, write_names
+from kernelmeans.plotting.names import write_names
 from kernelmeans.plotting.palette import GREY, look
 from kernelmeans.plotting.points import MapPoints, map_points
 from kernelmeans.plotting.style import slide
@@ -141,8 +142,7 @@ def draw_clusters(
     """
     places = {"coordinates": coordinates, "max_points": max_points, "random_state": random_state}
     found = map_points(estimator, X, **places)
-    n_clusters = len(found.sizes)
-    given = checked_names(range(n_clusters) if names is None else names, n_clusters, "cluster")
+    given = checked_names(names, range(len(found.sizes)), "cluster")
     scale = min(1, _inches(ax)[0] / _WIDE)
     names = [shortened(name, max(_FEW_LETTERS, int(_LETTERS * scale))) for name in given]
     _draw_marks(ax, found, names, scale)

@@ -8,9 +8,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from kernelmeans._fitted import parts
+from kernelmeans._given import checked_names
 from kernelmeans._numbers import number
 from kernelmeans._text import shortened
-from kernelmeans.plotting.names import checked_names
 from kernelmeans.plotting.palette import look
 from kernelmeans.plotting.style import DARK, slide
 
@@ -79,8 +79,7 @@ def draw_tree(ax: Axes, estimator: Any, names: Sequence[str] | None = None) -> N
             "this package have one, and models of older files do not."
         )
     weight, leaves = tree.cluster_weight_.tolist(), tree.leaves
-    given = range(len(weight)) if names is None else names
-    called = checked_names(list(map(str, given)), len(weight), "cluster")
+    called = checked_names(names, range(len(weight)), "cluster")
     for branch in tree.branches():
         ax.plot(*branch.T, color=DARK, linewidth=1.2, zorder=1, solid_joinstyle="miter")
     for place, leaf in enumerate(leaves):

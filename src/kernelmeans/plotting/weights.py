@@ -9,8 +9,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from kernelmeans._fitted import parts
+from kernelmeans._given import checked_names
 from kernelmeans._text import shortened
-from kernelmeans.plotting.names import checked_names
 from kernelmeans.plotting.style import BLUE, DARK, DASHED, slide, write
 
 # Most bars with room for their names, bars that fill the axes, and most letters of a name.
@@ -83,7 +83,7 @@ def draw_kernel_weights(ax: Axes, estimator: Any, names: Sequence[str] | None = 
         )
     weights = np.asarray(model.kernel_weights_, dtype=float)
     n_kernels = len(weights)
-    names = checked_names(_default_names(model) if names is None else names, n_kernels, "kernel")
+    names = checked_names(names, _default_names(model), "kernel")
     shown = np.sort(np.argsort(-weights, kind="stable")[:_MAX_BARS])
     places = np.arange(len(shown))
     ax.barh(places, weights[shown], height=0.7, color=BLUE)

@@ -24,8 +24,8 @@ from kernelmeans._fitted import (
     taken,
     transformed,
 )
+from kernelmeans._given import checked_names
 from kernelmeans._numbers import finite
-from kernelmeans._text import counted
 from kernelmeans._typing import IntArray
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.metrics import kernel_silhouette_samples
@@ -108,13 +108,8 @@ class Subject:
 def clusters_of(subject: Subject, names: Sequence[str] | None) -> Clusters:
     """Number, name and size of each cluster; what else belongs to it is added later."""
     sizes = cluster_sizes(subject.labels, subject.model._n_centroids).tolist()
-    if names is not None and (isinstance(names, str) or len(names) != len(sizes)):
-        raise ValueError(
-            f"names={names!r} should name each of the {counted(len(sizes), 'cluster')}, in the "
-            "order of their numbers."
-        )
     n_rows = len(subject.labels)
-    called = [None] * len(sizes) if names is None else map(str, names)
+    called = [None] * len(sizes) if names is None else checked_names(names, sizes, "cluster")
     clusters = [
         {"cluster": number, "name": name, "hint": "", "rows": size, "fraction": size / sum(sizes)}
         for number, (name, size) in enumerate(zip(called, sizes, strict=True))

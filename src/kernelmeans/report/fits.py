@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from kernelmeans._given import checked_names
 from kernelmeans._numbers import finite
-from kernelmeans._text import counted
 from kernelmeans._typing import Array
 
 #: Most steps of a trace.
@@ -68,14 +68,11 @@ def critical_power(model: Any) -> float | None:
 
 def _kernels(model: Any, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
     """Each of several kernels: its name, what it is, its weight and its factor."""
-    names = model.kernel_names_ if names is None else names
-    if len(names) != len(model.kernels_):
-        count = counted(len(names), "name")
-        raise ValueError(f"kernel_names has {count} for {counted(len(model.kernels_), 'kernel')}.")
+    names = checked_names(names, model.kernel_names_, "kernel", "kernel_names")
     keys = ("name", "kernel", "weight", "factor")
     learned = model.kernel_weights_.tolist(), model.kernel_factors_.tolist()
     kinds = [kernel.name for kernel in model.kernels_]
-    rows = zip(map(str, names), kinds, *learned, strict=True)
+    rows = zip(names, kinds, *learned, strict=True)
     return [dict(zip(keys, row, strict=True)) for row in rows]
 
 
