@@ -48,25 +48,9 @@ class Alike(NamedTuple):
     column: str
 
 
-class Contrast(NamedTuple):
-    """What tells clusters apart.
-
-    Attributes
-    ----------
-    apart : list of tuple of str
-        For each cluster, columns that tell it from the others, the most telling first, and then
-        from those that are the most similar. Columns that do no better than noise are left out.
-    alike : tuple of Alike
-        Pairs of clusters that differ in one column, and hardly in others.
-    """
-
-    apart: list[tuple[str, ...]]
-    alike: tuple[Alike, ...] = ()
-
-
 def contrasted(
     columns: Mapping[str, tuple[Profile, Profile | None]], names: Sequence[Any], sizes: Array
-) -> Contrast:
+) -> tuple[list[tuple[str, ...]], tuple[Alike, ...]]:
     """Compare clusters pair by pair.
 
     Parameters
@@ -80,12 +64,16 @@ def contrasted(
 
     Returns
     -------
-    Contrast
+    apart : list of tuple of str
+        For each cluster, columns that tell it from the others, the most telling first, and then
+        from those that are the most similar. Columns that do no better than noise are left out.
         Empty for one cluster, for very many, and without columns.
+    alike : tuple of Alike
+        Pairs of clusters that differ in one column, and hardly in others.
     """
     found = {name: pair for name, pair in columns.items() if pair[0].frequencies is not None}
     if not found or len(names) == 1:
-        return Contrast([()] * len(names))
+        return [()] * len(names), ()
     with np.errstate(divide="ignore"):
         spread = np.sqrt(np.add.outer(1 / sizes, 1 / sizes))
     known, unlike = np.zeros((len(found), *spread.shape), np.float32), np.zeros(spread.shape, int)
@@ -99,7 +87,7 @@ def contrasted(
         tuple(called[one] for one in _columns_apart(known[:, own], told[:, own], own))
         for own in range(len(names))
     ]
-    return Contrast(apart, tuple(_alike(known, unlike, called, names)))
+    return apart, tuple(_alike(known, unlike, called, names))
 
 
 def separation(profile: Profile) -> Array:
