@@ -1,6 +1,6 @@
 """What several sections of a report are made of: names of clusters, tables of them, notes."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from kernelmeans._numbers import NOTHING, number
@@ -52,10 +52,11 @@ def by_cluster(
     return table(caption, ["Cluster", *columns], rows, "t" + "".join(columns.values()))
 
 
-def terms(pairs: Mapping[str, Any]) -> Html:
-    """Terms and their descriptions."""
-    values = {
-        name: number(one) if isinstance(one, float | int) else one for name, one in pairs.items()
-    }
-    made = [element("div", element("dt", name), element("dd", one)) for name, one in values.items()]
-    return element("dl", *made)
+def terms(pairs: Iterable[tuple[Any, Any]], kind: str | None = None) -> Html:
+    """Terms and their descriptions: a text, a number, or a list of texts."""
+    made = []
+    for term, given in pairs:
+        texts = given if isinstance(given, list) else [given]
+        shown = [number(one) if isinstance(one, float | int) else one for one in texts]
+        made.append(element("div", element("dt", term), *[element("dd", one) for one in shown]))
+    return element("dl", *made, class_=kind)

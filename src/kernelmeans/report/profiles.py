@@ -42,6 +42,7 @@ _NAMING = ("text", "identifier", "counter")
 _WORDS = ("category", "text", "label")
 
 Ends = tuple[float, float] | None
+Shapes = Mapping[str, tuple[Array, Array, Ends]]
 
 
 def add_profiles(
@@ -89,13 +90,10 @@ def add_profiles(
     words = {one.column for one in description.entries if one.kind in _WORDS}
     shapes, typical = _looked_at(chosen, clusters, table, subject, words, 1 if rows else FEWEST)
     for one, entries, record in zip(clusters, chosen, description.records, strict=True):
-        one["apart"] = [] if entries is None else list(record.apart)
-        one["profile"] = (
-            None if entries is None else [_record(each, shapes, used) for each in entries]
-        )
-        for known, entry in zip(one["profile"] or (), entries or (), strict=True):
-            values = typical[entry.source][entry.cluster]
-            known["typical"] = list(map(_is_missing, values)) if entry.is_gap else values
+        one |= {"apart": [], "profile": None}
+        if entries is not None:
+            told = [_record(each, shapes, typical, used) for each in entries]
+            one |= {"apart": list(record.apart), "profile": told}
     if rows and (shown := text_columns({one.column: one.kind for one in description.entries})):
         texts = lines_of_each(table, shown, [one.get("typical_rows") for one in clusters])
         for one, record, lines in zip(clusters, description.records, texts, strict=True):
@@ -159,7 +157,7 @@ def _looked_at(
 
 
 def _record(
-    entry: Entry, shapes: Mapping[str, tuple[Array, Array, Ends]], used: Collection[str]
+    entry: Entry, shapes: Shapes, typical: Mapping[str, Any], used: Collection[str]
 ) -> dict[str, Any]:
     """A column of a cluster, ready for JSON."""
     found: dict[str, Any] = {
@@ -178,7 +176,8 @@ def _record(
         own, every, ends = shapes[entry.column]
         found |= {"histogram": own[int(entry.cluster)].tolist(), "all": every.tolist()}
         found["ends"] = None if ends is None else _ends(*ends, entry)
-    return found
+    values = typical[entry.source][int(entry.cluster)]
+    return found | {"typical": list(map(_is_missing, values)) if entry.is_gap else values}
 
 
 def _ends(low: float, high: float, entry: Entry) -> list[str] | None:

@@ -166,12 +166,9 @@ def _columns(found: Found) -> Html | None:
     """What each column was taken for."""
     if (known := found["columns"]) is None:
         return None
-    parts = [
-        element("div", element("dt", head), *[element("dd", element("bdi", one)) for one in lines])
-        for head, lines in known["lines"].items()
-        if lines
-    ]
-    return element("dl", *parts, class_="lines")
+    every = known["lines"].items()
+    pairs = [(head, [element("bdi", one) for one in lines]) for head, lines in every if lines]
+    return terms(pairs, "lines")
 
 
 def _card(cluster: Found) -> Html:
@@ -203,12 +200,8 @@ def _texts(cluster: Found) -> Html | None:
     found = {"Words": ", ".join(cluster.get("words", ()))}
     lines = zip(_typical(cluster), cluster.get("typical_texts", ()), strict=False)
     found |= {f"Row {row}": text for row, text in lines if text != str(row)}
-    pairs = [
-        element("div", element("dt", named(head)), element("dd", broken(text)))
-        for head, text in found.items()
-        if text
-    ]
-    return element("dl", *pairs, class_="lines") if pairs else None
+    pairs = [(named(head), broken(text)) for head, text in found.items() if text]
+    return terms(pairs, "lines") if pairs else None
 
 
 def _column(one: Found) -> Html:
@@ -283,12 +276,12 @@ def _again(found: Found) -> Html:
     """How the model is used again."""
     known, digest = found["again"], found["again"]["hash"]
     seed = "none: another fit may differ" if known["seed"] is None else str(known["seed"])
-    pairs = terms({"Seed": seed, **known["versions"]})
+    pairs = terms([("Seed", seed), *known["versions"].items()])
     parts = [element("h3", "In Python"), _code(known["program"]), pairs]
     if known["commands"]:
         parts = [element("h3", "On the command line"), _code("\n".join(known["commands"])), *parts]
     if digest["value"]:
-        parts.append(terms({digest["kind"]: element("code", digest["value"])}))
+        parts.append(terms([(digest["kind"], element("code", digest["value"]))]))
     return joined(parts)
 
 

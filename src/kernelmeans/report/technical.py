@@ -136,7 +136,7 @@ def _fit(found: Found) -> Html:
     pairs["How the kernel was held"] = ", ".join(kinds_held(known["approximation"]))
     pairs |= {"Restarts": known["restarts"], "Cost": known["cost"]}
     pair = element("div", *charts, class_="pair")
-    return joined([pair, note, _weights(known.get("kernels")), terms(pairs)])
+    return joined([pair, note, _weights(known.get("kernels")), terms(pairs.items())])
 
 
 def _chart(title: str, picture: Html) -> Html:
