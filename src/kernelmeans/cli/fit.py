@@ -67,7 +67,6 @@ class Fitted:
 def run_fit(job: FitJob) -> None:
     """Fit the data and write the files. Choose the number of clusters first if the job asks."""
     begin, files = time.perf_counter(), job.files()
-    others = [path for path in job.search_files().values() if path not in files.values()]
     task = prepare(job)
     names = identifiers(task.table, job.id_column)
     earlier, search = None, None
@@ -78,7 +77,7 @@ def run_fit(job: FitJob) -> None:
             task = replace(task, like=earlier.label(task.table).labels[task.rows])
     if job.chooses:
         search, chosen["search"] = choose_clusters(job, task)
-        if (scores := job.search_files().get("plot")) in others:
+        if (scores := job.search_files().get("plot")) and scores not in files.values():
             files["scores"] = scores
     elif job.n_jobs != FitJob.n_jobs:
         job.note("--jobs has no effect where -k is a single number: a fit uses all cores anyway")

@@ -48,6 +48,9 @@ class Job(Reading):
     as_json: bool = False
     quiet: bool = False
 
+    #: Endings of file names, after the name of the input.
+    endings: ClassVar[dict[str, str]]
+
     @classmethod
     def of(cls, chosen: Mapping[str, Any], **more: Any) -> Self:
         """Make a job from the options of a command. Options that a job lacks are ignored."""
@@ -61,7 +64,14 @@ class Job(Reading):
 
     def files(self) -> dict[str, Path]:
         """Return the paths of all files to write."""
-        raise NotImplementedError
+        given = vars(self)
+        paths: dict[str, Path | None] = {**given, "plot": given.get("plot_file")}
+        wanted = {"plot": given.get("plot") or paths["plot"], "report": given.get("page")}
+        return {
+            name: self.place(paths.get(name), ending)
+            for name, ending in self.endings.items()
+            if wanted.get(name, True)
+        }
 
     def check_early(self) -> None:
         """Refuse a job that is wrong whatever the table holds, before opening it."""
@@ -140,19 +150,6 @@ class TableJob(Job, ColumnChoice):
     views: Path | None = None
     plot: bool = False
     plot_file: Path | None = None
-
-    #: Endings of file names, after the name of the input.
-    endings: ClassVar[dict[str, str]]
-
-    def files(self) -> dict[str, Path]:
-        """Return the paths of all files to write."""
-        paths: dict[str, Path | None] = {**vars(self), "plot": self.plot_file}
-        wanted = {"plot": self.plot or self.plot_file, "report": vars(self).get("page")}
-        return {
-            name: self.place(paths.get(name), ending)
-            for name, ending in self.endings.items()
-            if wanted.get(name, True)
-        }
 
     @property
     def chooses(self) -> bool:
@@ -307,6 +304,8 @@ class PredictJob(Job):
 
     id_column: str | None = None
 
+    endings: ClassVar = {"labels": ".labels.csv"}
+
     def check(self) -> None:
         """Refuse a model in the place of the table."""
         super().check()
@@ -315,7 +314,3 @@ class PredictJob(Job):
                 f"{self.data}: is a model, which comes before the table, as in kernelmeans predict "
                 f"{self.data} TABLE"
             )
-
-    def files(self) -> dict[str, Path]:
-        """Return the path of the labels file."""
-        return {"labels": self.place(self.labels, ".labels.csv")}

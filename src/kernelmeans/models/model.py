@@ -102,10 +102,7 @@ class Model:
         estimator = getattr(estimator, "best_estimator_", estimator)
         if not isinstance(estimator, Pipeline):
             estimator = Pipeline([("cluster", estimator)])
-        far = None
-        if X is not None:
-            rows = readable(X, *transformers, clusterer)
-            far = _far(transformers, clusterer, rows, sample_weight)
+        far = None if X is None else _far(transformers, clusterer, X, sample_weight)
         dtype = str(on_host(clusterer.certainty_[:0]).dtype)
         return cls(estimator, _columns(estimator[0]), dtype, far=far)
 
@@ -196,6 +193,7 @@ def changed_columns(model: Model, earlier: Model) -> str:
 
 def _far(transformers: list[Any], clusterer: Any, X: Any, sample_weight: Any) -> float:
     """Find the distance beyond which rows are far from the training rows."""
+    X = readable(X, *transformers, clusterer)
     n_rows, n_fitted = count_rows(X, clusterer), len(clusterer.labels_)
     if n_rows != n_fitted:
         raise ValueError(f"X has {n_rows} rows, but the estimator was fitted to {n_fitted}.")
