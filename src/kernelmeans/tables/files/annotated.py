@@ -65,10 +65,8 @@ def read_annotated(path: Path, take: str | None, max_bytes: float) -> Annotated:
     Annotated
         The matrix.
     """
-    with (
-        h5py.File(path, "r") as file,
-        damaged_errors(f"{path}: is no annotated data, or is damaged"),
-    ):
+    is_damaged = damaged_errors(f"{path}: is no annotated data, or is damaged")
+    with h5py.File(path, "r") as file, is_damaged:
         return _read(path, file, take, max_bytes)
 
 
