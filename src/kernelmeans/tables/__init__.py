@@ -11,19 +11,14 @@ if TYPE_CHECKING:
     from kernelmeans.tables.transformer import TableTransformer
 
 __all__ = ["Column", "Inspection", "TableTransformer", "column_kind", "read_table"]
-_HOMES = {
-    "Column": "columns",
-    "Inspection": "inspection",
-    "TableTransformer": "transformer",
-    "column_kind": "kinds",
-    "read_table": "reading",
-}
+_MODULES = "columns", "inspection", "kinds", "reading", "transformer"
 
 
 def __getattr__(name: str) -> Any:
     # Importing scikit-learn takes a second, which the refusal of a file should not.
-    if name in _HOMES:
-        globals()[name] = found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    if name in __all__:
+        modules = (import_module(f"{__name__}.{module}") for module in _MODULES)
+        globals()[name] = found = next(vars(one)[name] for one in modules if name in vars(one))
         return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
