@@ -56,7 +56,7 @@ class PreparedRows(Rows):
 
 
 @dataclass(frozen=True)
-class _Table:
+class _File:
     """A file, how the next such file is to be read, and the lines that hold its rows."""
 
     source: Path
@@ -76,7 +76,7 @@ class _Table:
 
 
 @dataclass(frozen=True)
-class FrameTable(_Table):
+class FrameTable(_File):
     """The columns of a text, a workbook or a Parquet file, by name."""
 
     frame: pl.LazyFrame
@@ -198,7 +198,7 @@ class FrameTable(_Table):
 
 
 @dataclass(frozen=True)
-class ArrayTable(_Table):
+class ArrayTable(_File):
     """The columns of an array, whose names are their indices unless it has names.
 
     Parameters
