@@ -6,13 +6,16 @@ import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import kstest
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import KernelPowerKMeans
-from kernelmeans.heat.dither import TORN, dithered, untorn, untorn_sample
-from kernelmeans.heat.neighbors import NearestRows
+from kernelmeans.heat import HeatKernel
+from kernelmeans.heat.dither import TORN, dithered, shortened, untorn, untorn_sample
+from kernelmeans.heat.neighbors import DistinctRows, NearestRows
+from kernelmeans.search.pieces import pieces_of
 
 
 def clusters(n, *, n_values, n_columns, seed=0):
@@ -122,3 +125,152 @@ def test_the_next_column_that_tears_is_found_too():
     by_chance = [2 * (X[:, j] > 0).mean() * (X[:, j] < 0).mean() for j in (5, 6, 7)]
     assert list(np.array(differ) < TORN * np.array(by_chance)) == [False, False, True]
     assert list(untorn(nearest, 7)[1]) == [5, 6, 7]
+
+
+def answers(n_kinds, n_columns, n, seed, n_values=2):
+    """Answers of kinds of people who differ in a third of the questions, a tenth by mistake."""
+    rng = np.random.default_rng(seed)
+    while True:
+        typical = rng.integers(0, 2, (n_kinds, n_columns))
+        apart = (typical[:, None] != typical).sum(axis=2)[~np.eye(n_kinds, dtype=bool)]
+        if apart.min() >= n_columns // 3:
+            break
+    y = np.arange(n) % n_kinds
+    return rng.binomial(n_values - 1, 0.1 + 0.8 * typical[y]).astype(float), y
+
+
+def agreement(X, y):
+    labels = KernelPowerKMeans(len(set(y)), random_state=0).fit_predict(X)
+    return adjusted_rand_score(y, labels)
+
+
+def shorter(X, metric="euclidean", n_neighbors=7):
+    """The rows before and after, in the same order."""
+    nearest = DistinctRows.of(X, None, metric).nearest
+    return nearest.rows, shortened(nearest, n_neighbors).rows
+
+
+@pytest.mark.parametrize(
+    ("n_kinds", "n_columns", "n"), [(2, 10, 1000), (2, 12, 300), (3, 12, 400), (4, 16, 600)]
+)
+def test_kinds_of_answers_are_found_in_scaled_tables(n_kinds, n_columns, n):
+    scores, rival = [], []
+    for seed in range(6):
+        X, y = answers(n_kinds, n_columns, n, seed)
+        X = StandardScaler().fit_transform(X)
+        scores.append(agreement(X, y))
+        labels = KMeans(n_kinds, n_init=10, random_state=0).fit_predict(X)
+        rival.append(adjusted_rand_score(y, labels))
+    assert np.mean(scores) > np.mean(rival) - 0.1
+    assert np.mean(scores) > 0.85
+
+
+def test_yes_and_no_and_grades_count_alike_side_by_side():
+    scores = []
+    for seed in range(6):
+        flags, y = answers(3, 8, 450, seed)
+        grades, _ = answers(3, 4, 450, seed, n_values=5)
+        scores.append(agreement(StandardScaler().fit_transform(np.c_[flags, grades]), y))
+    assert np.mean(scores) > 0.95
+
+
+@pytest.mark.parametrize("share", [0.02, 0.1, 0.5])
+def test_answers_of_chance_beside_numbers_cut_no_cluster(share):
+    rng = np.random.default_rng(0)
+    y = np.arange(400) % 2
+    numbers = 4.0 * y[:, None] + rng.standard_normal((400, 2))
+    X = StandardScaler().fit_transform(np.c_[numbers, rng.random((400, 4)) < share])
+    assert agreement(X, y) > 0.85
+
+
+def test_scaled_answers_are_of_one_piece_and_new_rows_are_placed():
+    X, y = answers(2, 10, 2000, 0)
+    X = StandardScaler().fit_transform(X)
+    model = KernelPowerKMeans(2, random_state=0).fit(X[:1000])
+    assert adjusted_rand_score(y[1000:], model.predict(X[1000:])) > 0.85
+    np.testing.assert_array_equal(model.predict(X[:1000]), model.labels_)
+    assert (pieces_of(X) == 0).all()
+
+
+@given(
+    shares=st.lists(st.floats(0.03, 0.5), min_size=1, max_size=6),
+    n_values=st.integers(2, 7),
+    n_numbers=st.integers(1, 3),
+    weight=st.sampled_from([0.1, 1.0, 1.5, 10.0]),
+    dtype=st.sampled_from(["float64", "float32"]),
+    seed=st.integers(0, 99),
+)
+def test_answers_that_tear_get_ranges_by_the_widest_column_and_their_steps(
+    shares, n_values, n_numbers, weight, dtype, seed
+):
+    rng = np.random.default_rng(seed)
+    graded = rng.binomial(n_values - 1, shares, (90, len(shares)))
+    graded = weight * graded / np.maximum(graded.std(axis=0), 1e-9)
+    rows, found = shorter(np.c_[graded, rng.standard_normal((90, n_numbers))].astype(dtype))
+    expected = rows.astype(np.longdouble)
+    widest = expected.std(axis=0).max()
+    square = ((expected[:, None] - expected) ** 2).sum(axis=2)
+    np.fill_diagonal(square, np.inf)
+    near = np.argsort(square, axis=1)[:, :6]
+    answers = [
+        column
+        for column in expected.T
+        if 1 < len(set(column)) <= 5
+        and max(column) - min(column) > widest * np.sqrt(len(set(column)) - 1)
+    ]
+    limits = [widest * np.sqrt(len(set(column)) - 1) for column in answers]
+    differ = [np.mean(column[near] != column[:, None]) for column in answers]
+    chance = [np.mean(column != column[:, None]) for column in answers]
+    torn = any(np.array(differ) < 0.2 * np.array(chance))
+    long = any(np.ptp(column) > 1.42 * limit for column, limit in zip(answers, limits, strict=True))
+    if torn and long:
+        for column, limit in zip(answers, limits, strict=True):
+            column[:] = (column - min(column)) / np.ptp(column) * limit
+    np.testing.assert_allclose(found, expected.astype(float), atol=1e-4)
+
+
+def test_steps_of_shorter_answers_are_exactly_equal():
+    X, _ = answers(3, 12, 600, 0)
+    X[:, 6:] += answers(3, 6, 600, 1)[0] + answers(3, 6, 600, 2)[0]
+    _, found = shorter(StandardScaler().fit_transform(X))
+    flags = {value for column in found.T[:6] for value in column}
+    grades = {value for column in found.T[6:] for value in column}
+    assert (len(flags), len(grades)) == (2, 4)
+
+
+def test_equal_ranges_and_codes_of_categories_are_as_they_were():
+    rng = np.random.default_rng(0)
+    X = (rng.random((400, 8)) < np.linspace(0.05, 0.6, 8)).astype(float)
+    beside = np.c_[X, np.sqrt(2) * X[:, :2], rng.standard_normal((400, 3)) * 1.01]
+    for table in (X, beside, load_digits(return_X_y=True)[0]):
+        before, after = shorter(table)
+        assert after is before
+
+
+def test_a_rare_answer_that_tears_nothing_stays_far():
+    rng = np.random.default_rng(0)
+    X = StandardScaler().fit_transform(np.c_[rng.standard_normal((500, 40)), rng.random(500) < 0.3])
+    before, after = shorter(X)
+    assert np.ptp(before[:, -1]) > 1.42 * before.std(axis=0).max()
+    assert after is before
+
+
+def test_shorter_answers_count_distinct_rows_only_in_any_order():
+    X, _ = answers(3, 9, 250, 1)
+    X = StandardScaler().fit_transform(X)
+    order = np.random.default_rng(1).permutation(len(X))
+    weight = 1.0 + np.arange(len(X)) % 3
+    one = HeatKernel().fit(X, n_clusters=3).features(X)
+    for rows, given_weight in ((X[order], None), (np.vstack([X, X[:99]]), None), (X, weight)):
+        again = HeatKernel().fit(rows, given_weight, n_clusters=3).features(X)
+        np.testing.assert_array_equal(again, one)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-3, 1e300])
+def test_units_of_answers_do_not_matter(scale):
+    X, _ = answers(2, 8, 400, 0)
+    X = StandardScaler().fit_transform(np.c_[X, np.random.default_rng(0).standard_normal(400)])
+    before, after = shorter(X / np.abs(X).max())
+    assert not np.array_equal(before, after)
+    moved = shortened(NearestRows(before * scale, "euclidean"), 7).rows
+    np.testing.assert_allclose(moved / scale, after, rtol=1e-9)

@@ -363,7 +363,8 @@ class HeatKernel(DiffusionKernel):
     weights, D its degrees and S = D^-1/2 A D^-1/2. The kernel is the cosine form
     H_xy / sqrt(H_xx H_yy) of H = exp(-2 t (I - S)). Kernel k-means with it is a weighted graph cut
     without the relaxation of spectral clustering. Columns of few values, such as yes and no, get
-    noise before neighbours are sought if they would tear the graph (``kernelmeans.heat.dither``).
+    shorter steps and noise before neighbours are sought if they would tear the graph
+    (``kernelmeans.heat.dither``).
 
     The weights follow the density of rows, so that edges through sparse places count less. The
     length of an edge is the distance of its ends, or that of an end to its fifth neighbour if this
@@ -635,8 +636,8 @@ class HeatKernel(DiffusionKernel):
         if scipy.sparse.issparse(X):
             rows = 3 * (X.data.nbytes + X.indices.nbytes)
         elif len(may_tear(X)):
-            # Both again, with noise on such columns.
-            rows *= 2
+            # Both again, with shorter steps in such columns, and with noise on them.
+            rows *= 3
         if not self.has_anchors:
             # Such metrics are sought without trees: distances held at a time, and their order.
             rows += 3 * min(n * n * 8, HELD_MIB * 2**20)
