@@ -2,7 +2,7 @@
 
 import time
 import warnings
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -13,7 +13,7 @@ from kernelmeans.search.forecast import Forecast
 
 #: Tasks for each job, at least: with few large ones, some jobs would wait for the last.
 TASKS_PER_JOB = 2
-#: Seconds of work for which processes are started: they take about one each to start.
+#: Seconds of work for which processes are used: they take about one each to start.
 WORTH = 4.0
 
 
@@ -39,8 +39,8 @@ class Runner:
         self._X = X
         self._context = None
         self._forecast = Forecast(search.n_splits)
-        # Whether processes have been started.
-        self._is_worth = False
+        # The first tasks of processes, once these are started.
+        self._starting: Iterator[Any] | None = None
         if hasattr(search, "_init_callback_context"):  # scikit-learn >= 1.9
             self._context = search._init_callback_context(max_subtasks=None)
             self._tell(self._context, "begin")
@@ -81,6 +81,7 @@ class Runner:
         # Hundreds of fits would warn. The fit of the choice to all rows gives its warnings later.
         with warnings.catch_warnings(action="ignore"):
             results = self._results(function, items, arguments)
+        done = 0
         try:
             for done in range(1, total + 1):
                 task = self._subtask(several, "candidate")
@@ -97,6 +98,8 @@ class Runner:
             # joblib warns of tasks that it gives up.
             with warnings.catch_warnings(action="ignore"):
                 results.close()
+                if done < total:
+                    self._await_start()
         self._tell(several, "end")
 
     def _results(
@@ -111,21 +114,34 @@ class Runner:
         size = max(1, -(-len(items) // n_parts))
         parts = [items[start : start + size] for start in range(0, len(items), size)]
         tasks = [(part, *given) for given in arguments for part in parts]
-        done = 0
-        while done < len(tasks) and (n_jobs == 1 or not self._is_worth):
+        done, is_worth = 0, self._starting is not None
+        while done < len(tasks) and not is_worth:
             begin = time.perf_counter()
             yield from function(*tasks[done])
             done += 1
-            self._is_worth = (time.perf_counter() - begin) * (len(tasks) - done) > WORTH
+            rest = (time.perf_counter() - begin) * (len(tasks) - done)
+            is_worth = n_jobs > 1 and rest > WORTH
+            # Where later tasks are worth it, processes start while this one works on.
+            if n_jobs > 1 and self._starting is None and max(rest, self._forecast.seconds) > WORTH:
+                self._starting = self._parallel([delayed(_listed)(iter, ())] * n_jobs)
         if done == len(tasks):
             return
+        self._await_start()
         jobs = (delayed(_listed)(function, *task) for task in tasks[done:])
-        with closing(Parallel(n_jobs=self._search.n_jobs, return_as="generator")(jobs)) as several:
+        with closing(self._parallel(jobs)) as several:
             for results in several:
                 yield from results
 
+    def _parallel(self, jobs: Iterable[Any]) -> Any:
+        return Parallel(n_jobs=self._search.n_jobs, return_as="generator")(jobs)
+
+    def _await_start(self) -> None:
+        """Wait for processes that are starting: joblib gives up tasks that nobody waits for."""
+        list(self._starting or ())
+
     def end(self) -> None:
         """Report that the fit is over."""
+        self._await_start()
         self._tell(self._context, "end")
 
     def _subtask(self, context: Any, name: str, max_subtasks: int = 0) -> Any:
