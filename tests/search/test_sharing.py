@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 
 from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._memory import remembered, remembering
+from kernelmeans.estimators.inputs import Input
 from kernelmeans.heat import neighbors
 from kernelmeans.search import candidates
 
@@ -108,3 +109,17 @@ def test_what_is_remembered():
         compute("a")
         compute("b")  # not needed by the second, and so forgotten
     assert asked == ["a", "b", "b"]
+
+
+def test_only_the_fit_of_the_choice_looks_at_borders(monkeypatch):
+    looks, borders = [], Input.borders
+
+    def counted(*given):
+        looks.append(given)
+        return borders(*given)
+
+    monkeypatch.setattr(Input, "borders", counted)
+    found = searched(scoring="stability")
+    assert len(looks) == 1
+    assert found.best_estimator_.tree_ is not None
+    assert len(found.best_estimator_.separation_) == found.best_params_["n_clusters"]
