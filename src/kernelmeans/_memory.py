@@ -145,11 +145,6 @@ def settling(known: Found) -> Iterator[Found]:
         _SETTLED.reset(token)
 
 
-def is_settling() -> bool:
-    """Whether a search makes this fit. It looks at labels alone."""
-    return _SETTLED.get() is not None
-
-
 def settled(name: str, choose: Callable[[], Result]) -> Result:
     """A choice, made unless another fit of the same candidate has made it.
 

@@ -9,11 +9,11 @@ from scipy.stats import kstest
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import adjusted_rand_score
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.heat import HeatKernel
-from kernelmeans.heat.dither import TORN, dithered, shortened, untorn, untorn_sample
+from kernelmeans.heat.dither import LONG, TORN, dithered, shortened, untorn, untorn_sample
 from kernelmeans.heat.neighbors import DistinctRows, NearestRows
 from kernelmeans.search.pieces import pieces_of
 
@@ -222,7 +222,7 @@ def test_answers_that_tear_get_ranges_by_the_widest_column_and_their_steps(
     differ = [np.mean(column[near] != column[:, None]) for column in answers]
     chance = [np.mean(column != column[:, None]) for column in answers]
     torn = any(np.array(differ) < 0.2 * np.array(chance))
-    long = any(np.ptp(column) > 1.42 * limit for column, limit in zip(answers, limits, strict=True))
+    long = any(np.ptp(column) > LONG * limit for column, limit in zip(answers, limits, strict=True))
     if torn and long:
         for column, limit in zip(answers, limits, strict=True):
             column[:] = (column - min(column)) / np.ptp(column) * limit
@@ -241,17 +241,32 @@ def test_steps_of_shorter_answers_are_exactly_equal():
 def test_equal_ranges_and_codes_of_categories_are_as_they_were():
     rng = np.random.default_rng(0)
     X = (rng.random((400, 8)) < np.linspace(0.05, 0.6, 8)).astype(float)
-    beside = np.c_[X, np.sqrt(2) * X[:, :2], rng.standard_normal((400, 3)) * 1.01]
-    for table in (X, beside, load_digits(return_X_y=True)[0]):
+    few = StandardScaler().fit_transform(rng.integers(0, 25, (400, 1)))
+    number = StandardScaler().fit_transform(rng.standard_normal((400, 1)))
+    # Codes of a flag and a category beside one number, of many rows that are equal or of none.
+    codes = [np.c_[X, np.sqrt(2) * X[:, :2], one] for one in (few, number)]
+    ranges = np.c_[X, rng.random((400, 2))]
+    ranges = [MinMaxScaler().fit_transform(ranges).astype(dtype) for dtype in ("f4", "f8")]
+    for table in (X, *codes, *(one[::2] for one in codes), *ranges, load_digits().data):
         before, after = shorter(table)
         assert after is before
+
+
+@pytest.mark.parametrize("constant", [1e25, -1e25])
+def test_a_large_constant_column_changes_no_steps(constant):
+    X, _ = answers(3, 9, 250, 1)
+    X = StandardScaler().fit_transform(X).astype(np.float32)
+    _, expected = shorter(X)
+    _, found = shorter(np.c_[X, np.full(len(X), constant, np.float32)])
+    assert np.ptp(found[:, :-1], axis=0).tolist() == np.ptp(expected, axis=0).tolist()
+    assert np.ptp(expected, axis=0).min() > 0
 
 
 def test_a_rare_answer_that_tears_nothing_stays_far():
     rng = np.random.default_rng(0)
     X = StandardScaler().fit_transform(np.c_[rng.standard_normal((500, 40)), rng.random(500) < 0.3])
     before, after = shorter(X)
-    assert np.ptp(before[:, -1]) > 1.42 * before.std(axis=0).max()
+    assert np.ptp(before[:, -1]) > LONG * before.std(axis=0).max()
     assert after is before
 
 

@@ -4,7 +4,9 @@ from contextlib import nullcontext
 
 import numpy as np
 import pytest
+import scipy.sparse
 from joblib import parallel_config
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
@@ -13,6 +15,7 @@ from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._memory import remembered, remembering
 from kernelmeans.estimators.inputs import Input
 from kernelmeans.heat import neighbors
+from kernelmeans.heat.neighbors import DistinctRows
 from kernelmeans.search import candidates
 
 X, _ = make_blobs(120, 3, centers=4, cluster_std=2.0, random_state=0)
@@ -123,3 +126,32 @@ def test_only_the_fit_of_the_choice_looks_at_borders(monkeypatch):
     assert len(looks) == 1
     assert found.best_estimator_.tree_ is not None
     assert len(found.best_estimator_.separation_) == found.best_params_["n_clusters"]
+
+
+class Cut(ClusterMixin, BaseEstimator):
+    """Clusters of clusters, as users may write them."""
+
+    def __init__(self, n_clusters=2):
+        self.n_clusters = n_clusters
+
+    def fit(self, X, y=None):
+        self.model_ = KernelPowerKMeans(6, random_state=0).fit(X)
+        self.labels_ = self.predict(X)
+        return self
+
+    def predict(self, X):
+        return self.model_.tree_.cut(self.n_clusters)[self.model_.predict(X)]
+
+
+def test_estimators_of_users_may_look_at_borders():
+    found = searched(Cut(), {"n_clusters": [2, 3]}, scoring="stability")
+    assert found.best_params_["n_clusters"] in (2, 3)
+
+
+def test_candidates_with_other_columns_do_not_share_sparse_rows():
+    rows = scipy.sparse.csr_array(X[:, :2])
+    wider = scipy.sparse.csr_array((rows.data, rows.indices, rows.indptr), (len(X), 3))
+    with remembering({}) as first:
+        DistinctRows.of(rows, None, "euclidean")
+    with remembering(first):
+        assert DistinctRows.of(wider, None, "euclidean").nearest.rows.shape[1] == 3

@@ -15,7 +15,6 @@ from kernelmeans._estimator import Estimator
 from kernelmeans._fitted import on_host
 from kernelmeans._given import received
 from kernelmeans._matching import ClusterChange, cluster_changes, match_clusters
-from kernelmeans._memory import is_settling
 from kernelmeans._sklearn import (
     CallbackSupportMixin,
     ClusterMixin,
@@ -45,7 +44,7 @@ from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.closeness import some_of_each
 from kernelmeans.heat.neighbors import DistinctRows
 from kernelmeans.heat.outliers import Outliers, threshold_of
-from kernelmeans.heat.separation import Borders, conductances, warn_if_hardly
+from kernelmeans.heat.separation import conductances, warn_if_hardly
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows, computed
 from kernelmeans.solver import (
@@ -111,6 +110,8 @@ class KernelClusterer(
     kernel_: Any
     _input: Input
     _predictor: Predictor
+    #: Whether a search makes this fit, which looks at labels alone.
+    _for_labels: bool = False
     #: Smallest squared distance that is more than rounding. Models of older files have none.
     _floor: float = 0.0
     #: None unless the fit looks for outliers.
@@ -445,34 +446,20 @@ class KernelClusterer(
             self.tree_ = self.tree_.renumbered(numbers)
 
     def _set_borders(
-        self, X: Data, labels: IntArray, weight: Array, distances: Callable[[IntArray], Array]
+        self, X: Data, labels: IntArray, weight: Array, rows: IntArray, squared: Callable[[], Array]
     ) -> None:
         """Set how far the clusters are apart, and in which order they merge.
 
-        `distances` returns the squared distances of some rows to all centroids.
+        `squared` returns the squared distances of some rows of each cluster to all centroids.
         """
-        if is_settling():
-            return
         borders = self._input.borders(self.kernel_, X, labels, weight, self.n_clusters)
         self.separation_ = None if borders is None else conductances(borders.edges)
-        self.tree_ = self._make_tree(labels, weight, borders, distances)
-
-    def _make_tree(
-        self,
-        labels: IntArray,
-        weight: Array,
-        borders: Borders | None,
-        distances: Callable[[IntArray], Array],
-    ) -> ClusterTree:
-        """The tree of the clusters: by how close they are in a graph, or else by the cost."""
-        counting = np.where(weight > 0, labels, -1)
-        own = counting >= 0
-        cluster_weight = np.bincount(labels[own], weight[own], self.n_clusters).astype(np.float64)
+        cluster_weight = np.bincount(labels, weight, self.n_clusters).astype(np.float64)
         if borders is not None and borders.closeness is not None:
-            return ClusterTree.by_closeness(borders.closeness, cluster_weight)
-        rows = some_of_each(counting, self.n_clusters, TREE_ROWS)
-        squared = between_means(distances(rows), labels[rows], weight[rows])
-        return ClusterTree.by_cost(squared, cluster_weight)
+            self.tree_ = ClusterTree.by_closeness(borders.closeness, cluster_weight)
+        else:
+            means = between_means(squared(), labels[rows], weight[rows])
+            self.tree_ = ClusterTree.by_cost(means, cluster_weight)
 
     def _training_rows(self, X: Any, data: Input) -> tuple[Data, Device]:
         """The rows of the fit, checked and on the host, and the device to compute on."""
@@ -572,8 +559,10 @@ class KernelClusterer(
             size = X.shape[0] * self.n_clusters * X.dtype.itemsize
             fits = size <= MEMBERSHIPS_FRACTION * budget.n_bytes
             found, squared = assigner.assigned_training(X, embedded, fits)
+        some = some_of_each(np.where(weight > 0, found["label"], -1), self.n_clusters, TREE_ROWS)
         if squared is not None:
             self.memberships_ = to_library_of(assigner.memberships(squared), given)
+            squared = squared[:, some].T
         self.inertia_ = total_cost(found["nearest"], weight)
         # The solver may have rounded otherwise.
         self.result_.labels[self.result_.best] = found["label"]
@@ -581,13 +570,14 @@ class KernelClusterer(
         self.distances_ = _as_given(assigner.nearest(found), X, given)
         self.certainty_ = _as_given(found["certainty"], X, given)
 
-        def distances(rows: IntArray) -> Array:
+        def squared_distances() -> Array:
             if squared is not None:
-                return squared[:, rows].T
+                return squared
             with single_threaded_blas():
-                return np.asarray(assigner.distances(X[rows]) ** 2)
+                return np.asarray(assigner.distances(X[some]) ** 2)
 
-        self._set_borders(X, found["label"], weight, distances)
+        if not self._for_labels:
+            self._set_borders(X, found["label"], weight, some, squared_distances)
         return found
 
     def _leave_out(self, X: Data, given: Any, labels: IntArray, weight: Array) -> None:

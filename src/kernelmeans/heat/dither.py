@@ -6,7 +6,12 @@ import scipy.sparse
 from kernelmeans._arrays import to_numpy
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.heat.metric import NORMS
-from kernelmeans.heat.neighbors import DistinctRows, NearestRows, auto_neighbors
+from kernelmeans.heat.neighbors import (
+    DistinctRows,
+    NearestRows,
+    auto_neighbors,
+    origin_and_scale,
+)
 
 #: Most distinct values of a column that can tear a graph.
 FEW = 12
@@ -17,8 +22,9 @@ TORN_BY_ANSWERS = 0.2
 #: Most distinct values of a column of answers, such as those from 1 to 5.
 ANSWERS = 5
 #: Distance of yes and no that may tear, in standard deviations of the column that varies most. Two
-#: categories beside standardised numbers have 1.41 from `TableTransformer`.
-LONG = 1.42
+#: categories beside standardised numbers have 1.41 from `TableTransformer`, and a little more among
+#: some of the rows; standardised answers have 2 and more.
+LONG = 1.6
 #: Digits of answers. Steps that differ by a rounding error would decide which of many rows at the
 #: same number of steps are neighbours.
 DIGITS = 5
@@ -92,13 +98,13 @@ def shortened(nearest: NearestRows, n_neighbors: int) -> NearestRows:
     few, n_values = (each[(n_values > 1) & (n_values <= ANSWERS)] for each in (few, n_values))
     if not len(few):
         return nearest
-    # So that squares do not overflow.
-    scale = np.abs(rows).max()
-    scaled = rows / scale
+    origin, scale = origin_and_scale(rows)
+    scaled = (rows - origin) / scale
     ranges = np.ptp(scaled, axis=0)
+    vary = ranges[ranges > 0]
     limits = scaled.std(axis=0).max() * np.sqrt(n_values - 1)
     answers, limits = few[ranges[few] > limits], limits[ranges[few] > limits]
-    if not (ranges[answers] > LONG * limits).any() or np.ptp(ranges[ranges > 0]) == 0:
+    if not (ranges[answers] > LONG * limits).any() or np.ptp(vary) <= 10.0**-DIGITS * vary.max():
         return nearest
     others = nearest.others(n_neighbors - 1)
     if not any(_tears(rows[:, j], others, TORN_BY_ANSWERS) for j in answers):

@@ -436,7 +436,7 @@ class DistinctRows(NamedTuple):
         known, first = np.unique(digests(rows), return_index=True)
         nearest = remembered(
             lambda: NearestRows(rows[first], metric),
-            lambda: ("rows", known, rows.dtype.str, scipy.sparse.issparse(rows), metric),
+            lambda: ("rows", known, type(rows), rows.dtype.str, rows.shape[1], metric),
         )
         return cls(nearest, known)
 

@@ -16,6 +16,7 @@ from kernelmeans._arrays import to_numpy
 from kernelmeans._memory import Found, content_hash, remembering, settling
 from kernelmeans._text import bounded, counted
 from kernelmeans._typing import IntArray
+from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.metrics import neighbor_consistency
 from kernelmeans.search.splits import Samples
 
@@ -195,16 +196,23 @@ def with_few_swaps(estimator: Any) -> Any:
     return clone(estimator).set_params(**swaps)
 
 
+def _for_labels(model: Any) -> Any:
+    """The same model, which leaves out what labels do not need."""
+    if isinstance(last := last_step(model), KernelClusterer):
+        last._for_labels = True
+    return model
+
+
 def _on_half(estimator: Any, samples: Samples, seed: int, half: IntArray) -> Outcome:
     X, start = samples.among(half), time.perf_counter()
-    model = seeded(estimator, seed).fit(X)
+    model = _for_labels(seeded(estimator, seed)).fit(X)
     seconds = time.perf_counter() - start
     return Outcome(samples.labels(model, half), seconds)
 
 
 def _on_all(estimator: Any, samples: Samples, seed: int) -> Outcome:
     start = time.perf_counter()
-    model = seeded(estimator, seed, only_unset=True).fit(samples.X)
+    model = _for_labels(seeded(estimator, seed, only_unset=True)).fit(samples.X)
     seconds = time.perf_counter() - start
     labels = np.asarray(to_numpy(labels_of(model, samples.X)))
     n_found = int(np.count_nonzero(np.unique(labels) >= 0))

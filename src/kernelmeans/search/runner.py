@@ -3,7 +3,7 @@
 import time
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import Any
 
 from joblib import effective_n_jobs
@@ -81,7 +81,6 @@ class Runner:
         # Hundreds of fits would warn. The fit of the choice to all rows gives its warnings later.
         with warnings.catch_warnings(action="ignore"):
             results = self._results(function, items, arguments)
-        done = 0
         try:
             for done in range(1, total + 1):
                 task = self._subtask(several, "candidate")
@@ -98,8 +97,6 @@ class Runner:
             # joblib warns of tasks that it gives up.
             with warnings.catch_warnings(action="ignore"):
                 results.close()
-                if done < total:
-                    self._await_start()
         self._tell(several, "end")
 
     def _results(
@@ -126,7 +123,7 @@ class Runner:
                 self._starting = self._parallel([delayed(_listed)(iter, ())] * n_jobs)
         if done == len(tasks):
             return
-        self._await_start()
+        self.await_start()
         jobs = (delayed(_listed)(function, *task) for task in tasks[done:])
         with closing(self._parallel(jobs)) as several:
             for results in several:
@@ -135,13 +132,14 @@ class Runner:
     def _parallel(self, jobs: Iterable[Any]) -> Any:
         return Parallel(n_jobs=self._search.n_jobs, return_as="generator")(jobs)
 
-    def _await_start(self) -> None:
-        """Wait for processes that are starting: joblib gives up tasks that nobody waits for."""
-        list(self._starting or ())
+    def await_start(self) -> None:
+        """Wait for processes that are starting: joblib warns of tasks that nobody waits for."""
+        # Where processes cannot start, the tasks that need them say so.
+        with suppress(Exception):
+            list(self._starting or ())
 
     def end(self) -> None:
         """Report that the fit is over."""
-        self._await_start()
         self._tell(self._context, "end")
 
     def _subtask(self, context: Any, name: str, max_subtasks: int = 0) -> Any:

@@ -312,6 +312,8 @@ default="jaccard"
             if record.n_splits:
                 self._store(X, race, ladder, used, whole.n_rows)
             raise KeyboardInterrupt(record.progress()) from None
+        finally:
+            race.runner.await_start()
         if not record.n_splits:
             raise RuntimeError(f"A callback has stopped the search: {record.progress()}.")
         self._store(X, race, ladder, used, whole.n_rows)

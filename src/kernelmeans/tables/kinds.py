@@ -258,8 +258,8 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, mark
     if len(counts) == 1 and n_missing <= MANY_MISSING * len(values):
         return _constant(n_missing)
     if _are_few(len(counts), present):
-        hint = _hint_of_capitals(counts) or ("" if is_category else _hint_of_numbers(counts))
-        return _category(texts)._replace(reason=hint)
+        found, hint = _category(texts), "" if is_category else _hint_of_numbers(counts)
+        return found._replace(reason=", ".join(filter(None, [found.reason, hint])))
     if present < NEARLY_EMPTY * len(values):
         reason = f"nearly empty: {counted(present, 'row')} of {len(values)} with a value"
         return Found("text", reason, n_missing)
@@ -388,7 +388,7 @@ def _category(texts: Texts) -> Found:
     known = sorted(texts.counts) + [""] * (texts.n_missing > 0)
     codes = {text: float(code) for code, text in enumerate(known)}
     numbers = texts.map(codes.__getitem__, missing=codes.get("", np.nan))
-    return Found("category", "", texts.n_missing, numbers, known)
+    return Found("category", _hint_of_capitals(known), texts.n_missing, numbers, known)
 
 
 def _constant(n_missing: int) -> Found:
