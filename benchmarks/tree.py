@@ -20,7 +20,7 @@ from sklearn.datasets import load_digits, make_blobs, make_moons
 from sklearn.metrics import adjusted_rand_score
 
 from kernelmeans import KernelPowerKMeans
-from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.estimators.tree import ClusterTree
 from kernelmeans.heat import separation
 from scoreboard import sets
 
@@ -58,10 +58,10 @@ class Timed:
     def __init__(self, X: np.ndarray, k: int) -> None:
         self.tree = 0.0
         model, begin = KernelPowerKMeans(k, random_state=0), time.perf_counter()
-        closeness, make_tree = separation.closeness, KernelClusterer._make_tree
+        closeness, merged = separation.closeness, ClusterTree.by_closeness
         with (
             patch.object(separation, "closeness", self._watched(closeness)),
-            patch.object(KernelClusterer, "_make_tree", self._watched(make_tree)),
+            patch.object(ClusterTree, "by_closeness", self._watched(merged)),
         ):
             self.model = model.fit(X)
         self.rest = time.perf_counter() - begin - self.tree
