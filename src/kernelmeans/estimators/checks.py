@@ -357,7 +357,7 @@ def refuse_elsewhere(X: Data, device: Device) -> None:
 
 
 def warn_of_edges(X: Data) -> None:
-    """Warn of sparse rows that can hardly be anything but a graph.
+    """Warn of sparse rows that look like a graph.
 
     Parameters
     ----------
