@@ -71,8 +71,8 @@ def choose(ctx: click.Context, /, **chosen: Any) -> None:
     """Choose the number of clusters of DATA, and a kernel.
 
     Halves of the rows are clustered again and again. A number of clusters counts if all of them are
-    found again, and nearly as surely as those of the number that is found again best. The answer
-    is the largest number that counts, or that there are no clusters. Prints a table and the
+    found again. It does not count if another number is found again far more surely. The answer is
+    the largest number that counts, or that there are no clusters. Prints a table and the
     "kernelmeans fit" to run next. Writes STEM.choose.json beside DATA, where STEM is the name of
     DATA without its suffix, with --plot also STEM.choose.png.
     """

@@ -125,10 +125,8 @@ def with_noise(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, Int
 
     Parameters
     ----------
-    nearest : NearestRows
-        Distinct dense rows.
-    n_neighbors : int
-        Neighbours of a row in the graph, itself included.
+    nearest, n_neighbors
+        As for `shortened`.
 
     Returns
     -------
