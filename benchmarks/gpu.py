@@ -1,4 +1,4 @@
-"""Step time over the bare products on a device, as ratios of two things measured in one run.
+"""Fits on a device beside the processor, and steps beside their bare products, in one run.
 
 Run ``python benchmarks/gpu.py``; where there is no GPU it says so. ``--device cpu`` runs the same
 on PyTorch's CPU, at smaller sizes.
@@ -8,22 +8,27 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from kernelmeans import KernelPowerKMeans
 from kernelmeans._devices import Device, device_of
+from kernelmeans._typing import Array
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit
 from kernelmeans.solver import Annealed, solve
 from kernelmeans.solver.methods import AUTO
-from kernelmeans.solver.seeding import random_seeds
 from kernelmeans.spaces import FeatureSpace, GramSpace, Space
+from kernelmeans.spaces.kernel_rows import slices
 
 ROW = "{:<58}{:>12}{:>12}{:>8}"
 #: Samples in a kernel matrix, samples of a matrix-free step, samples and width of features.
 SIZES = {"cuda": (30_000, 100_000, 2_000_000, 256), "cpu": (2_000, 2_000, 20_000, 128)}
+#: Columns of the rows of a whole fit, and the standard deviation of the centres of clusters.
+FITTED_COLUMNS, SPREAD = 20, 0.8
 K, RESTARTS, COLUMNS, ROUNDS = 10, 20, 50, 5
 RBF = Kernel("rbf", {"gamma": 0.01})
 
@@ -56,10 +61,21 @@ def report(
     print(ROW.format(name, f"{ours:.5f} s", f"{theirs:.5f} s", f"{ratio:.2f}"), flush=True)
 
 
+def clusters(n: int, columns: int) -> Array:
+    """Rows in clusters of unequal width that take turns: the first rows are one of each."""
+    rng = np.random.default_rng(0)
+    centres = SPREAD * rng.standard_normal((K, columns), np.float32)
+    own = np.arange(n) % K
+    widths = 0.8 ** own.astype(np.float32)
+    return centres[own] + widths[:, None] * rng.standard_normal((n, columns), np.float32)
+
+
 def runner(space: Space, restarts: int) -> Callable[[int], object]:
-    """A run from random samples, stopped after a few soft steps."""
-    generators = [np.random.RandomState(seed) for seed in range(restarts)]
-    seeds = random_seeds(space, K, generators)
+    """A run from samples, one of each cluster, stopped after a few soft steps.
+
+    Centroids that coincide would get noise, which is drawn on the processor.
+    """
+    seeds = np.arange(K * restarts).reshape(restarts, K).T
 
     def run(n_steps: int) -> None:
         settings = {**AUTO, "eta": 1.01}
@@ -72,10 +88,9 @@ def runner(space: Space, restarts: int) -> Callable[[int], object]:
 
 def gram(device: Device, n: int, cached: bool, wait: Callable[[], None]) -> None:
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, COLUMNS), dtype=np.float32)
+    X = clusters(n, COLUMNS)
     A = device.put(rng.random((K * RESTARTS, n), dtype=np.float32))
     weight = np.ones(n, np.float32)
-    space: Any
     if cached:
         space = GramSpace.hold(RBF, X, weight, Threads(1), device=device)
         matrix = space.rows.read(slice(0, n))
@@ -85,8 +100,8 @@ def gram(device: Device, n: int, cached: bool, wait: Callable[[], None]) -> None
             A @ matrix
 
     else:
-        space = GramSpace.hold(RBF, X, weight, Threads(1), device, device.budget(None))
-        blocks = list(space._held_blocks())
+        space = GramSpace.hold(RBF, X, weight, Threads(1), device, device.budget(None).n_bytes)
+        blocks = slices(n, space.rows.at_a_time)
         rows, width = device.put(X), blocks[0].stop
         block = device.put(rng.random((width, n), dtype=np.float32))
         name = "matrix-free: kernel rows recomputed"
@@ -103,7 +118,7 @@ def gram(device: Device, n: int, cached: bool, wait: Callable[[], None]) -> None
 
 def low_rank(device: Device, n: int, width: int, wait: Callable[[], None]) -> None:
     rng = np.random.default_rng(0)
-    X = rng.standard_normal((n, width), dtype=np.float32)
+    X = clusters(n, width)
     linear = Explicit(Kernel("linear", {}))
     space = FeatureSpace.hold(linear, X, np.ones(n, np.float32), Threads(1), device=device)
     Z = device.put(X)
@@ -115,6 +130,21 @@ def low_rank(device: Device, n: int, width: int, wait: Callable[[], None]) -> No
         W @ Z
 
     report(f"features, {n} x {width}, k={K}, float32", runner(space, 1), bare, wait)
+
+
+def fits(name: str, n: int, **parameters: Any) -> None:
+    """One fit on the device and one on the processor, after a small one that loads libraries."""
+    X = clusters(n, FITTED_COLUMNS)
+    there, here = (
+        KernelPowerKMeans(K, kernel="rbf", random_state=0, device=device, **parameters)
+        for device in (name, None)
+    )
+    there.fit(X[:500])
+    times = [seconds(partial(model.fit, X), lambda: None) for model in (there, here)]
+    same = np.mean(there.labels_ == here.labels_)
+    text = f"{there.approximation_ or 'exact'} fit, n={n}, k={K}, float32"
+    print(ROW.format(text, *(f"{time:.2f} s" for time in times), f"{times[0] / times[1]:.2f}"))
+    print(f"    {100 * same:.4f} % of the labels are the same")
 
 
 def main() -> None:
@@ -136,6 +166,9 @@ def main() -> None:
     n_cached, n_free, n_features, width = SIZES["cuda" if on_gpu else "cpu"]
     print(f"{what}, PyTorch {torch.__version__}, float32 products: ", end="")
     print(torch.get_float32_matmul_precision())
+    print(ROW.format("", "device", "processor", "ratio"))
+    fits(name, n_cached, approximation=None)
+    fits(name, n_features, approximation="landmarks")
     print(ROW.format("", "a step", "products", "ratio"))
     gram(device, n_cached, True, wait)
     gram(device, n_free, False, wait)

@@ -1,4 +1,4 @@
-"""The array libraries that tests run over; PyTorch's, and those on a GPU, where they are there.
+"""The array libraries that tests run over; PyTorch and CuPy, and GPUs, where they are there.
 
 array-api-strict has nothing beyond the standard, and NumPy's functions refuse its arrays because
 they are not on its first device: what mixes host and device fails without a GPU too.
@@ -21,14 +21,16 @@ class Backend(NamedTuple):
         return f"{self.library}-{self.device}"
 
     def array(self, values):
-        """A copy of NumPy's values; skips the test where there is no PyTorch or GPU."""
-        find = pytest.importorskip if self.library == "torch" else import_module
+        """A copy of NumPy's values; skips the test where there is no such library or GPU."""
+        find = import_module if self.library == "array_api_strict" else pytest.importorskip
         library = find(self.library)
         if self.library == "torch":
             # Small arrays: threads would mostly wait for each other.
             library.set_num_threads(1)
         if self.device == "cuda" and not library.cuda.is_available():
-            pytest.skip("PyTorch finds no GPU")
+            pytest.skip(f"{self.library} finds no GPU")
+        if self.library == "cupy":
+            return library.array(values)
         device = library.Device(self.device) if hasattr(library, "Device") else self.device
         return library.asarray(np.asarray(values), device=device, copy=True)
 
@@ -39,6 +41,7 @@ BACKENDS = [
     Backend("array_api_strict", "device1"),
     Backend("torch", "cpu"),
     Backend("torch", "cuda"),
+    Backend("cupy", "cuda"),
 ]
 
 #: Runs a test with each ``backend``.
