@@ -48,12 +48,14 @@ from kernelmeans.heat.separation import conductances, warn_if_hardly
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows, computed
 from kernelmeans.solver import (
+    Judge,
     Method,
     Result,
     anneal_subsamples,
     annealed,
     can_subsample,
     cost_rounding,
+    divide_pairs,
     partition_cost,
     solve,
     swap_moves,
@@ -208,6 +210,8 @@ class KernelClusterer(
             del spaces
             method = self._method(space)
             result = self._solve(space, starts, method, budget.n_bytes, seeds, reporter)
+            if holder.judges:
+                self._divide_pairs(space, result, holder.judges.pop(), seed, reporter)
             self._set_bounds(space, method, result)
             self._predictor, self._floor = _exported(space, result)
             rounding = 2 * self._floor * space.uncentered
@@ -522,6 +526,18 @@ class KernelClusterer(
             swap_moves(space, result, *order)
             reporter.swaps_done(result, before)
         return result
+
+    def _divide_pairs(
+        self, space: Space, result: Result, judge: Judge, seed: int, reporter: Reporter
+    ) -> None:
+        """By default, let the graph decide between partitions of nearly the same cost."""
+        best = result.best
+        ended = result.converged[best] and np.isneginf(result.power_history[best][-1])
+        # Samples of a space that is read chunk by chunk would have to be gathered.
+        possible = ended and space.chunks is None and not reporter.stopped
+        if possible and getattr(self, "n_swaps", 0) == "auto":
+            order = judge, self.max_iter, seed, reporter.on_swap
+            reporter.pairs_done(result, divide_pairs(space, result, *order))
 
     def _set_bounds(self, space: Space, method: Method, result: Result) -> None:
         """Set the error of an approximation, and bounds on the cost under the exact kernel."""

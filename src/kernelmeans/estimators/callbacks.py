@@ -127,6 +127,14 @@ class Reporter:
         more = counted(int(result.n_iter[result.best]) - steps_before, "more step")
         self._estimator._say(1, f"swap moves: cost {result.inertia[result.best]:.6g} after {more}")
 
+    def pairs_done(self, result: Result, n_divided: int) -> None:
+        """Report the pairs of clusters that have been divided anew, if there are some."""
+        if n_divided:
+            pairs = counted(n_divided, "pair")
+            self._estimator._say(
+                1, f"{pairs} of clusters divided anew: cost {result.inertia[result.best]:.6g}"
+            )
+
     def judged(self, separation: Array | None) -> None:
         """Report how many neighbours of the rows of a cluster are in others."""
         if separation is not None:

@@ -252,7 +252,9 @@ class KernelPowerKMeans(OneKernelClusterer):
         moves in a row have gained less than 0.01 %. If moves are quick it continues for longer, but
         in any case it ends after some seconds: with a hundred clusters more moves would lower the
         cost. At a constant power it tries none. If samples are so many that subsamples are annealed
-        first, it tries moves on the subsamples only.
+        first, it tries moves on the subsamples only. With ``"auto"`` and the graph of all rows of a
+        heat kernel, pairs of clusters are divided anew at the end: a partition that cuts a tenth
+        less of the graph is kept, if its cost is at most 1 % higher.
     max_iter : int, default=1000
         Maximum number of steps of a restart.
     tol : float, default=1e-6
@@ -315,7 +317,8 @@ class KernelPowerKMeans(OneKernelClusterer):
         ``eigenvalues_``.
     objective_history_, power_history_ : ndarray
         Objective at the beginning of each step, and power of the step, which is -inf for hard
-        steps. Each batch of swap moves that lowered the cost adds an entry.
+        steps. Each batch of swap moves that lowered the cost adds an entry. Pairs that are divided
+        anew add none, so that ``inertia_`` can be up to 1 % above the last entry.
     n_iter_ : int
         Number of steps of the best restart, including those of all its swap moves.
     critical_power_ : float
@@ -571,7 +574,8 @@ class KernelKMeans(OneKernelClusterer):
         restart, and single samples are exchanged between clusters. ``"auto"`` stops when 4 +
         n_clusters moves in a row have gained less than 0.01 %. If moves are quick it continues for
         longer, but in any case it ends after some seconds. For many rows, or features of more than
-        128 MB, it tries none.
+        128 MB, it tries none. With ``"auto"`` pairs of clusters are divided anew at the end, as by
+        `KernelPowerKMeans`.
     max_iter : int, default=1000
         Maximum number of steps of a restart.
     memory_budget : int, str or None, default=None

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.heat.separation import cluster_shares, edges_between
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit
-from kernelmeans.solver import annealed, solve
+from kernelmeans.solver import Judge, annealed, solve
 from kernelmeans.solver.seeding import greedy_kmeans_plusplus
 from kernelmeans.spaces.features import FeatureSpace
 
@@ -57,6 +58,9 @@ class Trial(NamedTuple):
         Returns the node of each training row, or -1 for a row that has none.
     chooses : bool
         Whether the time is to be chosen.
+    weighted : CSR array of shape (n_nodes, n_nodes) or None
+        The same graph, in which edges count by their weights in the kernel; None where its nodes
+        are not those of the kernel.
     """
 
     first: float
@@ -65,6 +69,28 @@ class Trial(NamedTuple):
     graph: Data
     nodes: Callable[[], IntArray]
     chooses: bool
+    weighted: Data | None = None
+
+    def judge(self, sample_weight: Array, n_clusters: int) -> Judge | None:
+        """What judges clusters by the edges that they cut; None if it cannot, or has few rows."""
+        graph, nodes_of = self.weighted, self.nodes
+        if graph is None or graph.shape[0] < FEWEST_ROWS * n_clusters:
+            return None
+
+        @cache
+        def placed() -> tuple[IntArray, IntArray]:
+            nodes = nodes_of()
+            known = nodes >= 0
+            return np.flatnonzero(sample_weight)[known], nodes[known]
+
+        def judge(labels: IntArray) -> tuple[float, Array]:
+            rows, nodes = placed()
+            shares = cluster_shares(nodes, labels[rows], graph.shape[0], n_clusters)
+            between = edges_between(graph, shares)
+            cut, entropy = _judged(between)
+            return cut / entropy if entropy > 0 else math.inf, between
+
+        return judge
 
 
 class Choice(NamedTuple):

@@ -28,7 +28,6 @@ from kernelmeans.heat.neighbors import (
     digests,
     nearest_distances,
     nearest_stored,
-    without_loops,
 )
 from kernelmeans.heat.pieces import Pieces, find_pieces, warn_of_rest, with_rest
 
@@ -170,8 +169,9 @@ class GraphKernel(DiffusionKernel):
             Spectrum.of(graph, pieces, n_clusters),
             wanted,
             settle,
-            without_loops(graph > 0 if self._holds_distances else graph),
+            graph,
             lambda: np.arange(len(counting)),
+            alike=self._holds_distances,
         )
 
     def check_connected(self, X: Data) -> None:

@@ -262,26 +262,34 @@ class DiffusionKernel(Kernel):
         features_at: Callable[[float], Array],
         neighbors: Data,
         nodes: Callable[[], IntArray],
+        weighted: Data | None = None,
     ) -> Trial:
         """What is left of a fit: to find the time, and the features at that time."""
         t = self._given["t"]
         first = spectrum.time() if isinstance(t, str) else float(t)
         # If there is a piece for each cluster, the time does not change the labels.
         several = n_clusters > spectrum.pieces.n_kept
-        return Trial(first, settle, features_at, neighbors, nodes, t == "auto" and several)
+        chooses = t == "auto" and several
+        return Trial(first, settle, features_at, neighbors, nodes, chooses, weighted)
 
     def _trial_of_rows(
         self,
         spectrum: Spectrum,
         n_clusters: int,
         settle: Callable[[Basis], None],
-        neighbors: Data,
+        graph: Data,
         nodes: Callable[[], IntArray],
+        alike: bool = True,
     ) -> Trial:
-        """As `_trial`, where the nodes are rows. Only rows of pieces that are kept count."""
+        """As `_trial`, where the nodes are rows. Only rows of pieces that are kept count.
+
+        The time is chosen with edges that count ``alike``, or by their weights.
+        """
         kept = np.flatnonzero(spectrum.pieces.kept)
-        if len(kept) < neighbors.shape[0]:
-            neighbors = neighbors[kept][:, kept]
+        if len(kept) < graph.shape[0]:
+            graph = graph[kept][:, kept]
+        weighted = without_loops(graph)
+        ones = np.ones_like(weighted.data), weighted.indices, weighted.indptr
         among = np.full(len(spectrum.pieces.kept), -1)
         among[kept] = np.arange(len(kept))
         return self._trial(
@@ -289,8 +297,9 @@ class DiffusionKernel(Kernel):
             n_clusters,
             lambda t: settle(spectrum.basis(t)),
             lambda t: spectrum.features(t)[kept],
-            neighbors,
+            scipy.sparse.csr_array(ones, weighted.shape) if alike else weighted,
             lambda: among[nodes()],
+            weighted,
         )
 
     def _fitted(self, t: float, values: Array, pieces: Pieces, n_neighbors: int | None) -> None:
@@ -511,7 +520,7 @@ class HeatKernel(DiffusionKernel):
             Spectrum.of(graph, pieces, n_clusters),
             wanted,
             settle,
-            without_loops(graph > 0),
+            graph,
             lambda: distinct.places(X[counting]),
         )
 

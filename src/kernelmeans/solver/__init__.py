@@ -4,6 +4,7 @@ from kernelmeans.solver.blockwise import partition_cost
 from kernelmeans.solver.critical import coldest_start, critical_power, warn_unless_positive
 from kernelmeans.solver.driver import Progress, solve
 from kernelmeans.solver.methods import Alternating, Annealed, Constant, Hard, Method, annealed, hard
+from kernelmeans.solver.pairs import Judge, divide_pairs
 from kernelmeans.solver.power import certainty, memberships
 from kernelmeans.solver.result import Ending, Result, cost_rounding
 from kernelmeans.solver.subsampled import anneal_subsamples, can_subsample
@@ -15,6 +16,7 @@ __all__ = [
     "Constant",
     "Ending",
     "Hard",
+    "Judge",
     "Method",
     "Progress",
     "Result",
@@ -24,6 +26,7 @@ __all__ = [
     "coldest_start",
     "cost_rounding",
     "critical_power",
+    "divide_pairs",
     "hard",
     "certainty",
     "memberships",

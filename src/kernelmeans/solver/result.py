@@ -61,6 +61,8 @@ class Result:
         Centroids of the best restart (R = 1); None once they are exported.
     rounding : float
         Difference between two costs that may be rounding.
+    preferred : int or None
+        The restart that is best although its cost is not the least.
     """
 
     labels: IntArray
@@ -74,11 +76,12 @@ class Result:
     kernel_weights_history: list[Array]
     centroids: Centroids | None = field(default=None, repr=False)
     rounding: float = 0.0
+    preferred: int | None = None
 
     @property
     def best(self) -> int:
-        """Restart of least cost, the first of equals."""
-        return int(np.argmin(self.cost))
+        """Restart of least cost, the first of equals, unless another is preferred."""
+        return int(np.argmin(self.cost)) if self.preferred is None else self.preferred
 
     @property
     def converged(self) -> BoolArray:
@@ -89,7 +92,7 @@ class Result:
     def join(cls, results: Sequence["Result"], rounding: float) -> "Result":
         """The restarts of several batches as one result; costs equal up to rounding are equal."""
         joined: dict[str, Any] = {}
-        for name in {each.name for each in fields(cls)} - {"centroids", "rounding"}:
+        for name in {each.name for each in fields(cls)} - {"centroids", "rounding", "preferred"}:
             values = [getattr(result, name) for result in results]
             lists = isinstance(values[0], list)
             joined[name] = list(chain(*values)) if lists else np.concatenate(values)
@@ -99,6 +102,11 @@ class Result:
         batches = np.repeat(np.arange(len(results)), [len(result.cost) for result in results])
         centroids = results[batches[np.argmin(cost)]].centroids
         return cls(**joined, centroids=centroids, rounding=rounding)
+
+    def take_over(self, trial: "Result") -> None:
+        """Replace the end of the best restart by that of the best restart of a trial."""
+        for name in ("labels", "inertia", "cost", "endings", "kernel_weights"):
+            getattr(self, name)[self.best] = getattr(trial, name)[trial.best]
 
     def number_by_weight(self, sample_weight: Array, n_clusters: int) -> IntArray:
         """Number the clusters of each restart by weight, the largest first.

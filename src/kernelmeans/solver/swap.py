@@ -190,14 +190,9 @@ class _Search:
         gain = 1 - least / self.cost
         assert found.centroids is not None
         self.centroids, self._assigned = found.centroids, None
-        self.take_over(found)
+        self.result.take_over(found)
         self.gains.append(least)
         return float(gain)
-
-    def take_over(self, trial: Result) -> None:
-        """Make the best restart of a trial the best restart of the result."""
-        for name in ("labels", "inertia", "cost", "endings", "kernel_weights"):
-            getattr(self.result, name)[self.best] = getattr(trial, name)[trial.best]
 
     def rivals(self, seeds: Sequence[int], batch: int) -> Iterator[Centroids]:
         """Centroids on seeds by k-means++, no more restarts at a time than memory holds."""
@@ -251,7 +246,7 @@ class _Search:
         method = Alternating(max_iter=self.hard.max_iter, tol=FOLLOWED)
         trial = solve(self.space, self.centroids, method, [0], self._heard)
         result.centroids = trial.centroids
-        self.take_over(trial)
+        result.take_over(trial)
         result.n_iter[best] += trial.n_iter[0]
         for history, more in (
             (result.objective_history, trial.objective_history),

@@ -1,0 +1,79 @@
+"""Fits of heat kernels in which pairs of clusters are divided anew."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_array_equal
+from sklearn.datasets import load_digits
+from sklearn.neighbors import NearestNeighbors
+
+from kernelmeans import KernelPowerKMeans
+from kernelmeans.estimators import base
+
+DIGITS = load_digits()
+#: Five digits, of which two clusters can be divided in two ways at nearly the same cost.
+X = DIGITS.data[np.isin(DIGITS.target, [0, 1, 2, 7, 8])]
+
+
+def fitted(rows=X, **parameters):
+    return KernelPowerKMeans(5, random_state=0, **parameters).fit(rows)
+
+
+@pytest.fixture
+def undivided(monkeypatch):
+    """The fit without this."""
+    with monkeypatch.context() as patch:
+        patch.setattr(base, "divide_pairs", lambda *order: 0)
+        return fitted()
+
+
+def score(model):
+    """The fraction of the weight of edges that the clusters cut, over their entropy."""
+    distances, near = NearestNeighbors().fit(X).kneighbors(n_neighbors=model.n_neighbors_ - 1)
+    core = NearestNeighbors().fit(X).kneighbors(n_neighbors=5)[0][:, -1]
+    reach = np.maximum(distances, np.maximum(core[:, None], core[near])) / np.median(core)
+    A = np.zeros((len(X), len(X)))
+    np.put_along_axis(A, near, np.clip(reach**-model.density_, 1e-4, 1e3), axis=1)
+    one_hot = np.eye(5)[model.labels_]
+    between = one_hot.T @ (A + A.T) @ one_hot
+    parts = between.sum(axis=1) / between.sum()
+    return (1 - np.trace(between) / between.sum()) / -(parts * np.log(parts)).sum()
+
+
+def test_edges_decide_between_partitions_of_nearly_the_same_cost(undivided, capsys):
+    model = fitted(verbose=1)
+    assert "1 pair of clusters divided anew: cost" in capsys.readouterr().out
+    assert undivided.inertia_ < model.inertia_ < 1.01 * undivided.inertia_
+    assert score(model) < 0.9 * score(undivided)
+    # The history is that of the annealing and the swap moves, in which no cost rises.
+    assert_array_equal(model.objective_history_, undivided.objective_history_)
+    assert_array_equal(model.predict(X), model.labels_)
+    assert model.score(X) == pytest.approx(-model.inertia_, rel=1e-9)
+    assert model.result_.inertia[model.result_.best] == pytest.approx(model.inertia_)
+    assert_array_equal(model.result_.labels[0], model.labels_)
+
+
+def test_equal_rows_and_the_unit_of_weights_change_nothing():
+    labels = fitted().labels_
+    weighted = KernelPowerKMeans(5, random_state=0).fit(X, sample_weight=np.full(len(X), 2.0))
+    assert_array_equal(weighted.labels_, labels)
+    repeated = fitted(np.r_[X, X[:100]])
+    assert_array_equal(repeated.labels_[len(X) :], repeated.labels_[:100])
+
+
+@pytest.mark.parametrize("n_swaps", [0, 8])
+def test_a_given_number_of_swap_moves_is_all_that_is_done(n_swaps, monkeypatch):
+    monkeypatch.setattr(base, "divide_pairs", None)
+    assert len(set(fitted(n_swaps=n_swaps).labels_)) == 5
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"kernel": "rbf"}, {"approximation": "landmarks"}], ids=["rbf", "anchors"]
+)
+def test_kernels_without_a_graph_of_all_rows_have_no_judge(parameters, monkeypatch):
+    monkeypatch.setattr(base, "divide_pairs", None)
+    assert len(set(fitted(**parameters).labels_)) == 5
+
+
+def test_too_few_rows_are_not_judged(monkeypatch):
+    monkeypatch.setattr(base, "divide_pairs", None)
+    assert len(set(fitted(X[:99]).labels_)) == 5
