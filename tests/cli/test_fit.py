@@ -398,3 +398,12 @@ def test_the_cost_is_compared_with_that_of_plain_labels(annealed, plain, first, 
     model = SimpleNamespace(inertia_=annealed, objective_history_=[first])
     fitted = Fitted(model, None, 1.0, SimpleNamespace(inertia_=plain))
     assert fitted.percent_above_plain == pytest.approx(percent)
+
+
+@pytest.mark.parametrize(("preferred", "written"), [(None, "plain"), (0, "annealed")])
+def test_what_the_graph_has_preferred_is_written(preferred, written):
+    result = SimpleNamespace(preferred=preferred)
+    annealed = SimpleNamespace(inertia_=10.05, objective_history_=[20.0], result_=result)
+    plain = SimpleNamespace(inertia_=10.0)
+    model = Fitted(annealed, None, 1.0, plain).model
+    assert model is {"plain": plain, "annealed": annealed}[written]

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+import scipy.sparse
 from numpy.testing import assert_array_equal
 from sklearn.datasets import load_digits
 from sklearn.neighbors import NearestNeighbors
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.estimators import base
+from kernelmeans.heat import GraphKernel
 
 DIGITS = load_digits()
 #: Five digits, of which two clusters can be divided in two ways at nearly the same cost.
@@ -58,6 +60,34 @@ def test_equal_rows_and_the_unit_of_weights_change_nothing():
     assert_array_equal(weighted.labels_, labels)
     repeated = fitted(np.r_[X, X[:100]])
     assert_array_equal(repeated.labels_[len(X) :], repeated.labels_[:100])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_clusters_keep_the_numbers_of_their_starts(seed, monkeypatch):
+    init = X[np.random.default_rng(seed).choice(len(X), 5, replace=False)]
+    labels = fitted(init=init).labels_
+    monkeypatch.setattr(base, "divide_pairs", lambda *order: 0)
+    before = fitted(init=init).labels_
+    assert not np.array_equal(labels, before)
+    shared = np.zeros((5, 5))
+    np.add.at(shared, (before, labels), 1)
+    # The others stay, and of a pair no number is exchanged.
+    assert np.trace(shared) >= shared.sum() - np.trace(shared)
+    pair = np.flatnonzero((shared > 20).sum(axis=1) > 1)
+    assert shared[pair, pair].sum() >= shared[pair, pair[::-1]].sum()
+
+
+def test_rows_without_edges_are_a_cluster_and_the_others_are_judged():
+    near = NearestNeighbors(n_neighbors=60).fit(X).kneighbors_graph()
+    graph = scipy.sparse.block_diag([near.maximum(near.T), np.zeros((120, 120))], format="csr")
+    scores = []
+    with pytest.warns(UserWarning, match="121 pieces"):
+        trial = GraphKernel().learn(graph, None, 6)
+    judge = trial.judge(np.ones(graph.shape[0]), 6)
+    for parts in (5, 4):
+        labels = np.r_[np.arange(len(X)) % parts, np.full(120, 5)]
+        scores.append(judge(labels)[0])
+    assert np.isfinite(scores).all()
 
 
 @pytest.mark.parametrize("n_swaps", [0, 8])

@@ -52,8 +52,9 @@ class Fitted:
 
     @property
     def model(self) -> KernelPowerKMeans | MultiKernelPowerKMeans | KernelKMeans:
-        """The model of lower cost."""
-        if self.plain is not None and self.percent_above_plain > 0:
+        """The model of lower cost; the annealed one if the graph has preferred a higher cost."""
+        dearer = self.plain is not None and self.percent_above_plain > 0
+        if self.plain is not None and dearer and self.annealed.result_.preferred is None:
             return self.plain
         return self.annealed
 

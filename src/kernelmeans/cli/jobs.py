@@ -196,7 +196,8 @@ class FitJob(TableJob):
     Parameters
     ----------
     compare : bool, default=False
-        Fit plain kernel k-means from the same start too; the labels that cost less are written.
+        Fit plain kernel k-means from the same start too. The labels that cost less are written,
+        unless the graph has decided for others of nearly the same cost.
     model : output file or None, default=None
         Write the model into this file instead of STEM.model.skops.
     summary : output file or None, default=None

@@ -176,6 +176,8 @@ def _cost(summary: dict[str, Any]) -> str:
             "More --n-swaps may do better."
         )
     verdict = "the same as" if abs(above) < 0.00005 else f"{percent(-above, 2)} lower than"
+    if above >= 0.00005:
+        verdict = f"{percent(above, 2)} higher, but with fewer edges between clusters, than"
     return f"{summary['cost']:.6g}, {verdict} {plain} ({summary['plain']['cost']:.6g})"
 
 

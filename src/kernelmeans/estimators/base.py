@@ -60,7 +60,7 @@ from kernelmeans.solver import (
     solve,
     swap_moves,
 )
-from kernelmeans.spaces import Predictor, Space, WeightRule
+from kernelmeans.spaces import FeatureSpace, Predictor, Space, WeightRule
 
 #: Most bytes of restarts that run together. More of them would not be faster.
 BATCH_BYTES = 2**30
@@ -209,6 +209,8 @@ class KernelClusterer(
             # Spaces of constant kernels are not used, and free their memory here.
             del spaces
             method = self._method(space)
+            if getattr(self, "n_swaps", 0) != "auto":
+                holder.judges.clear()
             result = self._solve(space, starts, method, budget.n_bytes, seeds, reporter)
             if holder.judges:
                 self._divide_pairs(space, result, holder.judges.pop(), seed, reporter)
@@ -530,12 +532,12 @@ class KernelClusterer(
     def _divide_pairs(
         self, space: Space, result: Result, judge: Judge, seed: int, reporter: Reporter
     ) -> None:
-        """By default, let the graph decide between partitions of nearly the same cost."""
+        """Let the graph decide between partitions of nearly the same cost."""
         best = result.best
         ended = result.converged[best] and np.isneginf(result.power_history[best][-1])
         # Samples of a space that is read chunk by chunk would have to be gathered.
-        possible = ended and space.chunks is None and not reporter.stopped
-        if possible and getattr(self, "n_swaps", 0) == "auto":
+        held = isinstance(space, FeatureSpace) and space.chunks is None
+        if ended and held and not reporter.stopped:
             order = judge, self.max_iter, seed, reporter.on_swap
             reporter.pairs_done(result, divide_pairs(space, result, *order))
 

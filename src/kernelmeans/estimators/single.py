@@ -253,8 +253,9 @@ class KernelPowerKMeans(OneKernelClusterer):
         in any case it ends after some seconds: with a hundred clusters more moves would lower the
         cost. At a constant power it tries none. If samples are so many that subsamples are annealed
         first, it tries moves on the subsamples only. With ``"auto"`` and the graph of all rows of a
-        heat kernel, pairs of clusters are divided anew at the end: a partition that cuts a tenth
-        less of the graph is kept, if its cost is at most 1 % higher.
+        heat kernel, pairs of clusters are divided anew at the end. A partition is kept if the
+        weight of the edges that it cuts, over the entropy of its clusters, is a tenth lower, and
+        its cost at most 1 % higher.
     max_iter : int, default=1000
         Maximum number of steps of a restart.
     tol : float, default=1e-6
@@ -574,8 +575,9 @@ class KernelKMeans(OneKernelClusterer):
         restart, and single samples are exchanged between clusters. ``"auto"`` stops when 4 +
         n_clusters moves in a row have gained less than 0.01 %. If moves are quick it continues for
         longer, but in any case it ends after some seconds. For many rows, or features of more than
-        128 MB, it tries none. With ``"auto"`` pairs of clusters are divided anew at the end, as by
-        `KernelPowerKMeans`.
+        128 MB, it tries none. With ``"auto"`` and a heat kernel, pairs of clusters are divided anew
+        at the end, as by `KernelPowerKMeans`, and ``inertia_`` can be up to 1 % above the last of
+        ``objective_history_``.
     max_iter : int, default=1000
         Maximum number of steps of a restart.
     memory_budget : int, str or None, default=None

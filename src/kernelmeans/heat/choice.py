@@ -87,7 +87,9 @@ class Trial(NamedTuple):
             rows, nodes = placed()
             shares = cluster_shares(nodes, labels[rows], graph.shape[0], n_clusters)
             between = edges_between(graph, shares)
-            cut, entropy = _judged(between)
+            # Rows that no edge connects with the graph may be a cluster.
+            own = np.bincount(labels[rows], minlength=n_clusters) > 0
+            cut, entropy = _judged(between[np.ix_(own, own)])
             return cut / entropy if entropy > 0 else math.inf, between
 
         return judge

@@ -160,7 +160,8 @@ default="jaccard"
     which holds with a probability of 0.99 if scores have normal distributions. Data without
     clusters are drawn until more would hardly change the answer, at most ten times of each kind.
     Fits in a search make eight swap moves, unless ``n_swaps`` is given. Fits to halves take the
-    time of heat from the fit to all rows. The fit of ``best_estimator_`` makes all swap moves.
+    time of heat from the fit to all rows. The fit of ``best_estimator_`` makes all swap moves, and
+    divides pairs of clusters anew.
 
     A callback that answers True ends the search: it chooses by the splits that are complete. So
     does Ctrl-C, but the fit then raises KeyboardInterrupt, which says how many fits are done.
