@@ -54,6 +54,15 @@ def test_edges_decide_between_partitions_of_nearly_the_same_cost(undivided, caps
     assert_array_equal(model.result_.labels[0], model.labels_)
 
 
+def test_the_restart_that_edges_prefer_stays_the_best_one():
+    model = fitted(n_init=20)
+    assert model.result_.best == model.result_.preferred
+    assert model.inertia_ > model.result_.cost.min()
+    model.renumber([4, 3, 2, 1, 0])
+    assert model.result_.preferred is not None
+    assert_array_equal(model.result_.labels[model.result_.best], model.labels_)
+
+
 def test_equal_rows_and_the_unit_of_weights_change_nothing():
     labels = fitted().labels_
     weighted = KernelPowerKMeans(5, random_state=0).fit(X, sample_weight=np.full(len(X), 2.0))

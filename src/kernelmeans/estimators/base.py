@@ -1,7 +1,7 @@
 """The base class of the estimators: `fit`, and `predict`, `transform` and `score` of new rows."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from copy import copy
 from typing import Any, Literal, Self, cast
 
 import numpy as np
@@ -425,9 +425,10 @@ class KernelClusterer(
         numbers = completed_numbers(numbers, self._n_centroids)
         self._renumber(numbers)
         # Copies of the estimator have the same arrays.
+        self.result_ = copy(self.result_)
         labels, best = self.result_.labels.copy(), self.result_.best
         labels[best] = renumbered(labels[best], numbers)
-        self.result_ = replace(self.result_, labels=labels)
+        self.result_.labels = labels
         # They name the clusters by their old numbers.
         self.changes_ = None
         return self

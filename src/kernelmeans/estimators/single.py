@@ -253,9 +253,9 @@ class KernelPowerKMeans(OneKernelClusterer):
         in any case it ends after some seconds: with a hundred clusters more moves would lower the
         cost. At a constant power it tries none. If samples are so many that subsamples are annealed
         first, it tries moves on the subsamples only. With ``"auto"`` and the graph of all rows of a
-        heat kernel, pairs of clusters are divided anew at the end. A partition is kept if the
-        weight of the edges that it cuts, over the entropy of its clusters, is a tenth lower, and
-        its cost at most 1 % higher.
+        heat kernel, pairs of clusters are divided anew at the end. A partition is kept if its cost
+        is at most 1 % higher and its score a tenth lower. The score is the weight of the edges
+        between clusters, over the entropy of the clusters.
     max_iter : int, default=1000
         Maximum number of steps of a restart.
     tol : float, default=1e-6

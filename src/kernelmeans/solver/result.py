@@ -76,7 +76,8 @@ class Result:
     kernel_weights_history: list[Array]
     centroids: Centroids | None = field(default=None, repr=False)
     rounding: float = 0.0
-    preferred: int | None = None
+    #: Not stored, and so in no model file, unless there is one.
+    preferred: int | None = field(default=None, init=False)
 
     @property
     def best(self) -> int:
