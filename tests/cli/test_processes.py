@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from kernelmeans.cli import errors
 
 pytestmark = pytest.mark.slow
 
@@ -188,6 +191,17 @@ def test_signals_leave_no_temporary_file(number):
     assert done.returncode == 128 + getattr(signal, number), done.stderr
     assert "Traceback" not in done.stderr
     assert list(Path().iterdir()) == []
+
+
+@pytest.mark.parametrize("number", errors._SIGNALS)
+def test_a_signal_that_a_library_drops_still_ends_the_command(number):
+    before = signal.signal(number, errors._SIGNALS[number])  # a parent may ignore it
+    dropped = suppress(BaseException)  # as C code may
+    try:
+        with pytest.raises((KeyboardInterrupt, SystemExit)), errors.ended_by_signals(), dropped:
+            signal.raise_signal(number)
+    finally:
+        signal.signal(number, before)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals as POSIX has them")

@@ -118,7 +118,8 @@ def _lack_of_memory(error: BaseException | None) -> MemoryError | None:
 def ended_by_signals() -> Iterator[None]:
     """Let SIGHUP and SIGTERM end the command as Ctrl-C does, which runs every ``finally``.
 
-    A library that a signal interrupts may answer with an error of its own. The signal counts.
+    A library that a signal interrupts may answer with an error of its own, or with none: an
+    exception that meets C code may be dropped there. The signal counts.
     Signals that are ignored, as under ``nohup``, or handled by other code stay so.
     """
     came: list[BaseException] = []
@@ -134,6 +135,8 @@ def ended_by_signals() -> Iterator[None]:
         signal.signal(number, end)
     try:
         yield
+        if came:
+            raise came[-1]
     except (KeyboardInterrupt, SystemExit):
         raise
     except BaseException:
