@@ -14,8 +14,6 @@ from fuzz.definitions import Long
 #: one no longer counts, what remains of states that are mixed, and the rows of a mean cluster that
 #: are debris.
 PAIRS_PER_CLUSTER, EXTRA_PAIRS, NEGLIGIBLE, MIXED, DEBRIS = 2, 10, 1e-2, 1e-3, 0.05
-#: Rows of pieces that are no debris if they are at most as many as the clusters.
-WHOLE = 10
 #: The neighbour that tells the density, the neighbours that tell the dimension, the smallest and
 #: the largest weight of an edge, and the largest power for ``density="auto"``.
 CORE_NEIGHBOR, DIMENSION_NEIGHBORS, LIGHTEST, HEAVIEST, MOST = 5, 10, Long("1e-4"), Long(1000), 16
@@ -124,9 +122,7 @@ def pieces(A: Any) -> list[Any]:
 def count_large(found: list[Any], k: int) -> int:
     """Number of pieces that are not debris; at least one."""
     sizes = np.array([len(piece) for piece in found])
-    whole = int((sizes >= WHOLE).sum())
-    large = int((sizes >= max(DEBRIS * sizes.sum() / k, 2)).sum())
-    return max(1, large, whole if whole <= k else 0)
+    return max(1, int((sizes >= max(DEBRIS * sizes.sum() / k, 2)).sum()))
 
 
 def spectrum(A: Any, kept: list[Any], solve: Any = eigenpairs) -> tuple[Any, Any]:

@@ -402,7 +402,7 @@ class RKKM(OneKernelClusterer):
     n_pieces_ : int or None
         Number of pieces (connected components) of that graph. Pieces that outnumber the clusters,
         or hold fewer rows than a twentieth of the mean cluster, are joined to the nearest pieces,
-        unless those of ten rows or more are no more than the clusters.
+        unless they have ten rows or more, are far away, and are no more than the clusters.
         In a graph that is given they become one group, with a warning.
     approximation_, approximation_reason_ : str
         How the kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel

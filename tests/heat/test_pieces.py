@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from kernelmeans import KernelKMeans, KernelPowerKMeans
 from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.neighbors import NearestRows
-from kernelmeans.heat.pieces import find_connection, find_pieces, join, with_rest
+from kernelmeans.heat.pieces import find_connection, find_pieces, join, with_rest, without_near
 
 
 def groups(*sizes, distance=100.0, seed=0):
@@ -42,6 +42,39 @@ def test_as_many_pieces_as_clusters_are_the_clusters(sizes):
     model = fitted(X, len(sizes), n_neighbors=6)
     assert model.n_pieces_ == len(sizes)
     assert adjusted_rand_score(model.labels_, y) == 1
+
+
+def crumbs(*gaps):
+    """A line that is dense and then sparse, and a dozen rows beside it at each distance."""
+    line = np.r_[np.arange(0, 150, 0.1), np.arange(150, 650)]
+    beside = [
+        [[place, gap]] + 0.01 * np.random.default_rng(0).standard_normal((12 + number, 2))
+        for number, (place, gap) in enumerate(zip((50, 100), gaps, strict=False))
+    ]
+    return NearestRows(np.r_[np.c_[line, 0 * line], *beside], "euclidean")
+
+
+@pytest.mark.parametrize(("gap", "kept"), [(1.5, 1), (20.0, 2)])
+def test_small_pieces_are_debris_unless_they_are_far(gap, kept):
+    nearest = crumbs(gap)
+    found = find_pieces(nearest.graph(8), 4)
+    assert found.n_kept == 2
+    pieces = without_near(found, 4, nearest, 8)
+    assert pieces.n_kept == pieces.n_large == kept
+    assert_array_equal(pieces.labels, found.labels)
+    assert_array_equal(pieces.sizes, found.sizes)
+
+
+def test_far_pieces_come_before_near_ones():
+    nearest = crumbs(20.0, 1.5)
+    pieces = without_near(find_pieces(nearest.graph(8), 4), 4, nearest, 8)
+    assert_array_equal(pieces.sizes, [2000, 12, 13])
+    assert_array_equal(np.bincount(pieces.labels), pieces.sizes)
+    assert pieces.n_kept == 2
+    source = join(pieces, nearest)
+    assert_array_equal(source[2000:2012], np.arange(2000, 2012))
+    # The others go to the row of the line that is nearest.
+    assert_array_equal(source[2012:], 1000)
 
 
 def test_fewer_pieces_than_clusters_are_parted_where_heat_is_slow():

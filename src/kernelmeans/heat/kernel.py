@@ -45,7 +45,7 @@ from kernelmeans.heat.neighbors import (
     find,
     without_loops,
 )
-from kernelmeans.heat.pieces import Pieces, find_pieces, join, warn_of_pieces
+from kernelmeans.heat.pieces import Pieces, find_pieces, join, warn_of_pieces, without_near
 from kernelmeans.kernels.formulas import unit_rows
 from kernelmeans.kernels.kernel import Kernel
 
@@ -505,6 +505,7 @@ class HeatKernel(DiffusionKernel):
         graph, pieces, n_neighbors = self._neighbor_graph(
             lambda count: sought.graph(count, density), n_neighbors, len(known), n_clusters
         )
+        pieces = without_near(pieces, n_clusters, sought, n_neighbors)
         called = f"{self.title}: the graph"
         warn_of_pieces(pieces, wanted, called, n_neighbors, sought.ranks, self.family)
         source, counting = join(pieces, nearest), counting_rows(sample_weight, X.shape[0])

@@ -14,8 +14,10 @@ from kernelmeans.heat.neighbors import NearestRows
 
 #: Fraction of the mean cluster below which a piece of the graph is debris and no cluster.
 DEBRIS = 0.05
-#: Rows of a piece that is no debris where there are no more of such pieces than clusters.
+#: Rows of a piece that may be no debris where there are no more of such pieces than clusters.
 WHOLE = 10
+#: Quantile of the distances to the last neighbour, beyond which a piece is far from others.
+FAR = 0.99
 #: Most sizes of pieces in a message.
 SIZES = 8
 
@@ -26,12 +28,11 @@ class Pieces(NamedTuple):
     Attributes
     ----------
     labels : ndarray of int of shape (n_rows,)
-        The piece of each row. Pieces are in descending order of size.
+        The piece of each row. Large pieces come first, in descending order of size.
     sizes : ndarray of shape (n_pieces,)
         Number of rows in each.
     n_large : int
-        Number of pieces that can be clusters or have several, which come first. The others are
-        debris.
+        Number of pieces that can be clusters or have several. The others are debris.
     n_kept : int
         Number of large pieces that are kept, at most one per cluster. The others join them.
     """
@@ -95,6 +96,59 @@ def find_pieces(graph: Data, n_clusters: int, node_weight: Array | None = None) 
     return Pieces(rank[found], sizes, large, min(large, n_clusters))
 
 
+def without_near(
+    pieces: Pieces, n_clusters: int, nearest: NearestRows, n_neighbors: int
+) -> Pieces:
+    """Pieces of which small ones are debris, unless they are far from the others.
+
+    Far is a larger distance than 99 of 100 rows have to their last neighbour. Near pieces were
+    parted by chance, as equal rows and thin places do it. Their number would use up the clusters.
+
+    Parameters
+    ----------
+    pieces : Pieces
+        The components of the graph of these rows.
+    n_clusters : int
+        Number of clusters.
+    nearest : NearestRows
+        The rows.
+    n_neighbors : int
+        Neighbours of a row in the graph, itself included.
+
+    Returns
+    -------
+    Pieces
+        The same components, of which fewer may be large.
+    """
+    numbers = np.arange(len(pieces.sizes))
+    known = pieces.sizes >= DEBRIS * pieces.sizes.sum() / n_clusters
+    unknown = ~known & (numbers < pieces.n_large)
+    if not unknown.any() or not known.any():
+        return pieces
+    ends = _links(nearest, pieces.labels, known, unknown)
+    gaps = [nearest.among(np.array(pair))[0, 1] for pair in zip(*ends, strict=True)]
+    reach = np.quantile(nearest.near(n_neighbors - 1)[1][:, -1], FAR)
+    large = known.copy()
+    large[unknown] = gaps > reach
+    order = np.argsort(~large, kind="stable")
+    n_large = int(np.count_nonzero(large))
+    labels = np.argsort(order)[pieces.labels]
+    return Pieces(labels, pieces.sizes[order], n_large, min(n_large, n_clusters))
+
+
+def _links(
+    nearest: NearestRows, labels: IntArray, ours: BoolArray, others: BoolArray
+) -> tuple[IntArray, IntArray]:
+    """For each of the other pieces, in order: its row that is nearest to ours, and our row."""
+    kept, lost = np.flatnonzero(ours[labels]), np.flatnonzero(others[labels])
+    distances, found = NearestRows(nearest.rows[kept], nearest.metric).of(nearest.rows[lost], 1)
+    # The first of each piece in the order of distances.
+    order = np.lexsort((distances[:, 0], labels[lost]))
+    _, first = np.unique(labels[lost][order], return_index=True)
+    nearest_of_each = order[first]
+    return lost[nearest_of_each], kept[found[nearest_of_each, 0]]
+
+
 def join(pieces: Pieces, nearest: NearestRows) -> IntArray:
     """The row whose features each row has: itself, or a row of a piece that is kept.
 
@@ -113,15 +167,11 @@ def join(pieces: Pieces, nearest: NearestRows) -> IntArray:
         Indices of rows that are kept.
     """
     source = np.arange(len(pieces.labels))
-    kept = np.flatnonzero(pieces.kept)
-    lost = np.flatnonzero(~pieces.kept)
-    if len(lost):
-        distances, found = NearestRows(nearest.rows[kept], nearest.metric).of(nearest.rows[lost], 1)
-        # The nearest row of each piece, which is its first in the order of distances.
-        order = np.lexsort((distances[:, 0], pieces.labels[lost]))
-        _, first = np.unique(pieces.labels[lost][order], return_index=True)
-        ends = found[order[first], 0]
-        source[lost] = kept[ends[pieces.labels[lost] - pieces.n_kept]]
+    kept = np.arange(len(pieces.sizes)) < pieces.n_kept
+    if not kept.all():
+        lost = np.flatnonzero(~pieces.kept)
+        _, ends = _links(nearest, pieces.labels, kept, ~kept)
+        source[lost] = ends[pieces.labels[lost] - pieces.n_kept]
     return source
 
 
