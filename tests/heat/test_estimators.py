@@ -55,6 +55,7 @@ def test_labels_are_predictions(make, dtype):
     assert model.score(X) == pytest.approx(-model.inertia_, rel=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:Cluster")  # they have none
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_labels_are_predictions_of_sparse_rows(metric, dtype):

@@ -29,14 +29,15 @@ def fitted(space, labels):
 
 
 def cutting(chains, n_clusters):
-    """A judge by a graph that connects all samples of a chain; its score is the fraction cut."""
+    """The edges of a graph that connects all samples of a chain."""
 
-    def judge(labels):
-        shares = np.array([np.bincount(labels[chains == c], minlength=n_clusters) for c in (0, 1)])
-        between = (shares.T @ shares / (shares**2).sum() / 2).astype(float)
-        return float(between.sum() - np.trace(between)) + 1e-3, between
+    def count(labels):
+        shares = np.array(
+            [np.bincount(labels[chains == c], minlength=n_clusters) for c in set(chains)]
+        )
+        return (shares.T @ shares).astype(float) + 1e-3  # some leave each cluster
 
-    return judge
+    return count
 
 
 def same(labels, expected):
@@ -78,6 +79,27 @@ def test_the_pair_with_most_edges_is_divided_and_others_stay():
     assert same(result.labels[0], chains)
 
 
+@pytest.mark.parametrize(("edges", "divided"), [(1.0, 1), (5.0, 0)])
+def test_a_crumb_has_to_cut_far_fewer_edges(edges, divided):
+    """Six samples, that cost as much beside one cluster of 47 samples as the other one does."""
+    sizes = [6, *[47] * 6]
+    group = np.repeat([0, 1, 2, 3, 3, 3, 3], sizes)
+    before = np.repeat([0, 0, 1, 2, 3, 4, 5], sizes)
+    middles = [[0, 2.1017], [0, 0], [1, 0], [50, 0], [0, 50], [-50, 0], [0, -50]]
+    X = np.repeat(middles, sizes, axis=0) + 0.01 * data.cloud(288, 2)
+    space = feature_space(Kernel("linear", {}), X, np.ones(288))
+    weights = np.array([[0, edges, 0, 0], [edges, 0, 10, 0], [0, 10, 0, 0], [0, 0, 0, 0]])
+
+    def count(labels):
+        shares = np.array([np.bincount(labels[group == g], minlength=6) for g in range(4)])
+        shares = shares / shares.sum(axis=1, keepdims=True)
+        return shares.T @ weights @ shares
+
+    result = fitted(space, before)
+    assert divide_pairs(space, result, count, 1000, 0) == divided
+    assert same(result.labels[0], np.where(group == 1, 1, before) if divided else before)
+
+
 def test_the_best_restart_stays_the_best():
     space = feature_space(Kernel("linear", {}), corners(1.002), np.ones(200))
     half = np.eye(2)[LEFT]
@@ -94,11 +116,11 @@ def test_no_pair_matters_without_edges_between_clusters():
     result = fitted(space, LEFT)
     calls = []
 
-    def judge(labels):
+    def count(labels):
         calls.append(labels)
-        return 0.0, np.eye(2)
+        return np.eye(2)
 
-    assert divide_pairs(space, result, judge, 1000, 0) == 0
+    assert divide_pairs(space, result, count, 1000, 0) == 0
     assert len(calls) == 1
 
 

@@ -255,7 +255,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         first, it tries moves on the subsamples only. With ``"auto"`` and the graph of all rows of a
         heat kernel, pairs of clusters are divided anew at the end. A partition is kept if its cost
         is at most 1 % higher and its score a tenth lower. The score is the weight of the edges
-        between clusters, over the entropy of the clusters.
+        between clusters, over the entropy of the pair's sizes.
     max_iter : int, default=1000
         Maximum number of steps of a restart.
     tol : float, default=1e-6
@@ -352,7 +352,7 @@ class KernelPowerKMeans(OneKernelClusterer):
     n_pieces_ : int or None
         Number of pieces (connected components) of that graph. Pieces that outnumber the clusters,
         or hold fewer rows than a twentieth of the mean cluster, are joined to the nearest pieces,
-        unless those of ten rows or more are no more than the clusters.
+        unless they have ten rows or more, are far away, and are no more than the clusters.
         In a graph that is given they become one group, with a warning.
     approximation_, approximation_reason_ : str
         How the kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel
@@ -671,7 +671,7 @@ class KernelKMeans(OneKernelClusterer):
     n_pieces_ : int or None
         Number of pieces (connected components) of that graph. Pieces that outnumber the clusters,
         or hold fewer rows than a twentieth of the mean cluster, are joined to the nearest pieces,
-        unless those of ten rows or more are no more than the clusters.
+        unless they have ten rows or more, are far away, and are no more than the clusters.
         In a graph that is given they become one group, with a warning.
     approximation_, approximation_reason_ : str
         How the kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel

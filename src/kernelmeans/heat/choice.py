@@ -13,7 +13,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.heat.separation import cluster_shares, edges_between
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit
-from kernelmeans.solver import Judge, annealed, solve
+from kernelmeans.solver import EdgeCount, annealed, solve
 from kernelmeans.solver.seeding import greedy_kmeans_plusplus
 from kernelmeans.spaces.features import FeatureSpace
 
@@ -71,8 +71,8 @@ class Trial(NamedTuple):
     chooses: bool
     weighted: Data | None = None
 
-    def judge(self, sample_weight: Array, n_clusters: int) -> Judge | None:
-        """What judges clusters by the edges that they cut; None if it cannot, or has few rows."""
+    def edge_count(self, sample_weight: Array, n_clusters: int) -> EdgeCount | None:
+        """What counts the edges between clusters; None if it cannot, or has few rows."""
         graph, nodes_of = self.weighted, self.nodes
         if graph is None or graph.shape[0] < FEWEST_ROWS * n_clusters:
             return None
@@ -83,16 +83,12 @@ class Trial(NamedTuple):
             known = nodes >= 0
             return np.flatnonzero(sample_weight)[known], nodes[known]
 
-        def judge(labels: IntArray) -> tuple[float, Array]:
+        def count(labels: IntArray) -> Array:
             rows, nodes = placed()
             shares = cluster_shares(nodes, labels[rows], graph.shape[0], n_clusters)
-            between = edges_between(graph, shares)
-            # Rows that no edge connects with the graph may be a cluster.
-            own = np.bincount(labels[rows], minlength=n_clusters) > 0
-            cut, entropy = _judged(between[np.ix_(own, own)])
-            return cut / entropy if entropy > 0 else math.inf, between
+            return edges_between(graph, shares)
 
-        return judge
+        return count
 
 
 class Choice(NamedTuple):

@@ -96,9 +96,7 @@ def find_pieces(graph: Data, n_clusters: int, node_weight: Array | None = None) 
     return Pieces(rank[found], sizes, large, min(large, n_clusters))
 
 
-def without_near(
-    pieces: Pieces, n_clusters: int, nearest: NearestRows, n_neighbors: int
-) -> Pieces:
+def without_near(pieces: Pieces, n_clusters: int, nearest: NearestRows, n_neighbors: int) -> Pieces:
     """Pieces of which small ones are debris, unless they are far from the others.
 
     Far is a larger distance than 99 of 100 rows have to their last neighbour. Near pieces were

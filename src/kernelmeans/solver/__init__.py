@@ -4,7 +4,7 @@ from kernelmeans.solver.blockwise import partition_cost
 from kernelmeans.solver.critical import coldest_start, critical_power, warn_unless_positive
 from kernelmeans.solver.driver import Progress, solve
 from kernelmeans.solver.methods import Alternating, Annealed, Constant, Hard, Method, annealed, hard
-from kernelmeans.solver.pairs import Judge, divide_pairs
+from kernelmeans.solver.pairs import EdgeCount, divide_pairs
 from kernelmeans.solver.power import certainty, memberships
 from kernelmeans.solver.result import Ending, Result, cost_rounding
 from kernelmeans.solver.subsampled import anneal_subsamples, can_subsample
@@ -14,9 +14,9 @@ __all__ = [
     "Alternating",
     "Annealed",
     "Constant",
+    "EdgeCount",
     "Ending",
     "Hard",
-    "Judge",
     "Method",
     "Progress",
     "Result",

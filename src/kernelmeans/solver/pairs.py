@@ -3,11 +3,13 @@
 Leading eigenvectors of a graph hardly tell some partitions apart that cut very different edges.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import islice
 
 import numpy as np
+import scipy.stats
 
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.lowrank import subsample
@@ -20,7 +22,8 @@ from kernelmeans.spaces import Centroids, Space
 #: Largest cost of a partition that a graph may prefer, as a multiple of that before the search.
 #: With 1.02 two moons that nearly touch would be cut in the wrong place.
 ALIKE = 1.01
-#: Score of a partition, as a fraction of the one before, below which it is preferred.
+#: Score of a partition, as a fraction of the one before, below which it is preferred. The score is
+#: the weight of all edges between clusters, divided by the entropy of the pair's sizes.
 BETTER = 0.9
 #: Starts from which a pair is divided, samples of it that are, and cheapest divisions of these
 #: that are tried on all samples.
@@ -31,15 +34,14 @@ MOST_DISTANCES = 2**29
 #: Fraction of the samples of a pair on which two divisions agree if they are the same.
 SAME = 0.95
 
-#: Returns, for the labels of all samples, a score, of which less is better, and the edges between
-#: clusters, shape (k, k), of which those of a pair are a part of the score.
-Judge = Callable[[IntArray], tuple[float, Array]]
+#: Returns the weight of the edges between and in clusters, shape (k, k), for labels of all samples.
+EdgeCount = Callable[[IntArray], Array]
 
 
 def divide_pairs(
     space: Space,
     result: Result,
-    judge: Judge,
+    count: EdgeCount,
     max_iter: int,
     seed: int,
     listen: Listener = lambda progress: False,
@@ -57,8 +59,8 @@ def divide_pairs(
         The samples, as explicit features in memory.
     result : Result
         Finished restarts, with the best one's centroids.
-    judge : callable
-        Judges partitions, see `Judge`.
+    count : callable
+        Counts the edges of partitions, see `EdgeCount`.
     max_iter : int
         Most hard steps of a run.
     seed : int
@@ -71,7 +73,7 @@ def divide_pairs(
     int
         How many pairs have been divided anew.
     """
-    search = _Search(space, result, judge, max_iter, listen)
+    search = _Search(space, result, count, max_iter, listen)
     rng = np.random.RandomState(seed)
     tried: set[tuple[int, int]] = set()
     n_divided = 0
@@ -89,21 +91,21 @@ class _Search:
     """Attempts to lower the score of a result's best restart."""
 
     def __init__(
-        self, space: Space, result: Result, judge: Judge, max_iter: int, listen: Listener
+        self, space: Space, result: Result, count: EdgeCount, max_iter: int, listen: Listener
     ) -> None:
-        self.space, self.result, self.judge, self.listen = space, result, judge, listen
+        self.space, self.result, self.count, self.listen = space, result, count, listen
         self.best = result.best
         self.hard = Hard(max_iter=max_iter)
         # Runs that can hardly end below are given up.
         self.below = replace(self.hard, bar=ALIKE * float(result.cost[self.best]))
-        self.score, self.between = judge(result.labels[self.best])
+        self.between = count(result.labels[self.best])
         self.steps = MOST_DISTANCES // (space.n_counting * len(self.between))
         self.stopped = False
 
     @property
     def ended(self) -> bool:
-        """Whether it was stopped, has taken too long, or cannot compare scores."""
-        return self.stopped or self.steps <= 0 or not np.isfinite(self.score)
+        """Whether it was stopped, or has taken too long."""
+        return self.stopped or self.steps <= 0
 
     def next_pair(self, tried: set[tuple[int, int]]) -> tuple[int, int] | None:
         """The pair with the most edges between its clusters, of those that matter."""
@@ -128,12 +130,13 @@ class _Search:
             self.steps -= steps
             result.n_iter[self.best] += steps
             if trial.converged[0]:
-                score, between = self.judge(trial.labels[0])
-                if score < BETTER * self.score:
+                between = self.count(trial.labels[0])
+                score = self._score(between, trial.labels[0], pair)
+                if score < BETTER * self._score(self.between, result.labels[self.best], pair):
                     # Its cost may be above that of another restart.
                     result.preferred, result.centroids = self.best, trial.centroids
                     result.take_over(trial)
-                    self.score, self.between = score, between
+                    self.between = between
                     return True
             if self.ended:
                 break
@@ -162,6 +165,17 @@ class _Search:
             if not any(_are_same(second, other) for other in known):
                 known.append(second)
                 yield from_weights(few, np.column_stack([~second, second]))
+
+    def _score(self, between: Array, labels: IntArray, pair: tuple[int, int]) -> float:
+        """The weight of all edges between clusters, in units of the entropy of a pair's sizes.
+
+        Without the entropy, a crumb and all other samples of the pair would win: they cut few
+        edges. One pair hardly changes the entropy of many clusters.
+        """
+        sizes = np.bincount(labels, weights=self.space.sample_weight, minlength=len(between))
+        entropy = float(scipy.stats.entropy(sizes[list(pair)]))
+        cut = float(between.sum() - np.trace(between))
+        return cut / entropy if entropy > 0 else math.inf
 
     def _heard(self, progress: Progress) -> bool:
         self.stopped = self.listen(progress) or self.stopped
