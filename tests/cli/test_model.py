@@ -19,10 +19,10 @@ import skops.io
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-from kernelmeans import KernelPowerKMeans
+from kernelmeans import KernelKMeans, KernelPowerKMeans
 from kernelmeans._errors import InputError
 from kernelmeans.heat.neighbors import NearestRows
-from kernelmeans.models import Model, load_model
+from kernelmeans.models import Model, load_model, save_model
 from kernelmeans.models.archive import TRUSTED_TYPES, check_archive, check_content
 from kernelmeans.models.files import write_model
 
@@ -297,7 +297,7 @@ def test_a_model_that_has_labels_but_no_distances(refused, run, folder):
 
     def change(content):
         known = content["pipeline"][-1]._input.known
-        known._sorted = known._sorted[:, None]
+        known.values = known.values[:, None]
 
     rewritten(Path("K.model.skops"), change)
     message = refused("predict", "K.model.skops", "K.npy", "--labels", "new.csv")
@@ -487,6 +487,18 @@ def test_numbers_that_clusters_cannot_have(model_file, change):
     content = skops.io.load(model_file, trusted=list(TRUSTED_TYPES))
     predictor = content["pipeline"][-1]._predictor
     predictor._numbers = change(predictor.numbers)
+    skops.io.dump(content, "new.skops")
+    assert "incomplete" in refusal(Path("new.skops"))
+
+
+@pytest.mark.parametrize("change", [lambda n: n + 1, lambda n: n[:-1], lambda n: n * 1.0])
+@pytest.mark.usefixtures("folder")
+def test_places_of_a_diagonal_that_no_kernel_matrix_has(change):
+    K = np.diag(np.arange(1.0, 7))
+    save_model(KernelKMeans(2, kernel="precomputed", random_state=0).fit(K), "K.model.skops")
+    content = skops.io.load("K.model.skops", trusted=list(TRUSTED_TYPES))
+    known = content["pipeline"][-1]._input.known
+    known._order = change(known._order)
     skops.io.dump(content, "new.skops")
     assert "incomplete" in refusal(Path("new.skops"))
 

@@ -366,6 +366,13 @@ class TrainingDiagonal:
         self._order = np.argsort(digests)
         self._sorted = digests[self._order]
 
+    def is_well_formed(self) -> bool:
+        """Say whether the parts, read from a file, fit together."""
+        count = len(self.values) if np.ptp(self.values) else 0
+        order = np.sort(self._order)
+        fits = order.dtype.kind == "i" and np.array_equal(order, np.arange(count))
+        return fits and self._sorted.shape == (count,)
+
     def of(self, rows: Array, given: Any = None) -> Array:
         """k(x, x) of new rows.
 

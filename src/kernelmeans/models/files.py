@@ -200,6 +200,7 @@ def _well_formed(model: Model) -> bool:
         and isinstance(labels, np.ndarray)
         and _has_centroids(predictor, labels.size)
         and _has_tree(estimator, len(predictor.norms))
+        and _has_diagonal(estimator)
         and isinstance(model.columns, list)
         and all(isinstance(name, str) for name in model.columns)
         and model.dtype in ("float32", "float64")
@@ -226,6 +227,12 @@ def _has_tree(estimator: Any, n_clusters: int) -> bool:
         return True
     known = isinstance(tree, ClusterTree) and len(tree.cluster_weight_) == n_clusters
     return known and (n_clusters == 1 or bool(is_valid_linkage(tree.linkage())))
+
+
+def _has_diagonal(estimator: Any) -> bool:
+    """Say whether a model of kernel matrices has a sound diagonal of each."""
+    known = getattr(estimator._input, "known", [])
+    return all(one.is_well_formed() for one in (known if isinstance(known, list) else [known]))
 
 
 def _is_reading(reading: Any) -> bool:
