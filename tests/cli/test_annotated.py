@@ -315,3 +315,12 @@ def test_annotations_do_not_hide_columns_without_names(run, cells):
     np.testing.assert_array_equal(table.matrix(["0", "1"], "float64"), expected)
     np.testing.assert_array_equal(table.column("1"), expected[:, 1])
     assert run("fit", PATH, "-k", 3, "--take", "obsm:X_pca", "--drop", "1").exit_code == 0
+
+
+@pytest.mark.usefixtures("cells")
+def test_annotations_that_are_no_values():
+    with h5py.File(PATH, "a") as file:
+        file["obs/kind"].attrs["encoding-type"] = "anndata"
+        file["obs/kind"].attrs["encoding-version"] = "0.1.0"
+    with pytest.raises(InputError, match="'kind' holds neither text nor numbers"):
+        open_file(PATH, Reading(take="X"))

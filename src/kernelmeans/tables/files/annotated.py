@@ -1,6 +1,7 @@
 """Matrices of annotated data (.h5ad), for example cells by genes, and annotations of their rows."""
 
 from collections.abc import Mapping
+from numbers import Number
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -101,6 +102,8 @@ def _values(column: Any) -> Any:
     values = np.array(column)
     if values.dtype.hasobject:
         values[column.isna()] = None
+        if not all(isinstance(one, str | Number | None) for one in values):
+            raise ValueError(f"the annotation {column.name!r} holds neither text nor numbers")
     return values
 
 
