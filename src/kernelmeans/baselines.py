@@ -401,9 +401,9 @@ class RKKM(OneKernelClusterer):
         order; None for other kernels.
     n_pieces_ : int or None
         Number of pieces (connected components) of that graph. Pieces that outnumber the clusters,
-        or hold fewer rows than a twentieth of the mean cluster, are joined to the nearest pieces,
-        unless they have ten rows or more, are far away, and are no more than the clusters.
-        In a graph that is given they become one group, with a warning.
+        or hold fewer rows than a twentieth of the mean cluster, are joined to the nearest pieces.
+        If at most ``n_clusters`` pieces have ten rows, those of them that are far from the large
+        ones are kept. In a graph that is given they become one group, with a warning.
     approximation_, approximation_reason_ : str
         How the kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel
         rows that are recomputed in each step, and ``"explicit"`` are features whose inner product

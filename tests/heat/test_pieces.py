@@ -9,7 +9,9 @@ import scipy.sparse
 from numpy.testing import assert_array_equal
 from sklearn.metrics import adjusted_rand_score
 
+import data
 from kernelmeans import KernelKMeans, KernelPowerKMeans
+from kernelmeans._memory import remembering
 from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.neighbors import NearestRows
 from kernelmeans.heat.pieces import find_connection, find_pieces, join, with_rest, without_near
@@ -63,6 +65,37 @@ def test_small_pieces_are_debris_unless_they_are_far(gap, kept):
     assert pieces.n_kept == pieces.n_large == kept
     assert_array_equal(pieces.labels, found.labels)
     assert_array_equal(pieces.sizes, found.sizes)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_rows_of_a_near_crumb_belong_to_what_is_beside_it(metric, dtype):
+    X = crumbs(1.5).rows.astype(dtype)
+    model = fitted(X, 4, n_neighbors=8, density=0, metric=metric)
+    assert model.n_pieces_ == 2
+    assert_array_equal(model.labels_[2000:], model.labels_[500])
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+@pytest.mark.parametrize("far", [0, 1e8, 1e10])
+def test_a_row_that_is_very_far_hides_no_group(far):
+    X, y = groups(3000, 15, distance=30.0)
+    X = np.r_[X, [[far, far]]]
+    model = fitted(X, 2, n_neighbors=10)
+    assert adjusted_rand_score(y, model.labels_[:-1]) == 1
+
+
+def test_fits_that_share_a_graph_may_keep_other_pieces_of_it():
+    # 17 rows are a twentieth of the mean of six clusters. Beside them the 12 rows are not far.
+    near, far = ([50, height] + 0.01 * data.cloud(size, 2) for size, height in ((17, 3), (12, 6)))
+    X = np.r_[crumbs().rows, near, far]
+    found = {}
+    for k in (5, 6):
+        with remembering(found) as found:
+            kernel = HeatKernel(8, density=0).fit(X, n_clusters=k)
+        assert_array_equal(
+            kernel.features(X), HeatKernel(8, density=0).fit(X, n_clusters=k).features(X)
+        )
 
 
 def test_far_pieces_come_before_near_ones():

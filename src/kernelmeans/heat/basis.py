@@ -176,7 +176,7 @@ def _leading(graph: Data, S: Data, pieces: Pieces, count: int) -> list[tuple[Arr
     sought = -(-count // PAIRS) * PAIRS
     pairs = remembered(
         lambda: _sought(graph, S, pieces, sought),
-        lambda: (S.data, S.indices, S.indptr, pieces.n_kept, sought),
+        lambda: (S.data, S.indices, S.indptr, pieces.labels, pieces.n_kept, sought),
     )
     return [(values[:count], vectors[:, :count]) for values, vectors in pairs]
 

@@ -361,6 +361,9 @@ class NearestRows:
     def among(self, places: IntArray) -> Array:
         """Distances (m, m) between some of the rows, up to the same factor."""
         placed = self._placed(self.rows[places])
+        if self.metric in (*NORMS, *DIRECTIONS) and not scipy.sparse.issparse(placed):
+            # Squares of rows that are near each other, and far from the origin, lose all digits.
+            placed = placed - placed[0]
         with single_threaded_blas():
             return np.asarray(pairwise_distances(placed, metric=self._sought_metric), np.float64)
 

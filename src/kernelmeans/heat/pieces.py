@@ -97,10 +97,10 @@ def find_pieces(graph: Data, n_clusters: int, node_weight: Array | None = None) 
 
 
 def without_near(pieces: Pieces, n_clusters: int, nearest: NearestRows, n_neighbors: int) -> Pieces:
-    """Pieces of which small ones are debris, unless they are far from the others.
+    """Pieces of which small ones are debris, unless they are far from the large ones.
 
     Far is a larger distance than 99 of 100 rows have to their last neighbour. Near pieces were
-    parted by chance, as equal rows and thin places do it. Their number would use up the clusters.
+    parted by chance, as nearly equal rows are. They would use up the clusters.
 
     Parameters
     ----------
@@ -126,6 +126,7 @@ def without_near(pieces: Pieces, n_clusters: int, nearest: NearestRows, n_neighb
     ends = _links(nearest, pieces.labels, known, unknown)
     gaps = [nearest.among(np.array(pair))[0, 1] for pair in zip(*ends, strict=True)]
     reach = np.quantile(nearest.near(n_neighbors - 1)[1][:, -1], FAR)
+    reach *= 1 + np.sqrt(np.finfo(nearest.rows.dtype).eps)  # equal distances are rounded otherwise
     large = known.copy()
     large[unknown] = gaps > reach
     order = np.argsort(~large, kind="stable")
