@@ -90,12 +90,12 @@ def test_rows_without_edges_have_none_between_clusters():
     graph = scipy.sparse.block_diag([near.maximum(near.T), np.zeros((120, 120))], format="csr")
     with pytest.warns(UserWarning, match="121 pieces"):
         trial = GraphKernel().learn(graph, None, 6)
-    count = trial.edge_count(np.ones(graph.shape[0]), 6)
+    weigh = trial.edge_weights(np.ones(graph.shape[0]), 6)
     for parts in (5, 4):
         labels = np.r_[np.arange(len(X)) % parts, np.full(120, 5)]
         one_hot = np.eye(6)[labels]
         expected = one_hot.T @ graph @ one_hot
-        found = count(labels)
+        found = weigh(labels)
         assert_allclose(found / found.sum(), expected / expected.sum(), atol=1e-12)
 
 
@@ -108,11 +108,11 @@ def test_a_given_number_of_swap_moves_is_all_that_is_done(n_swaps, monkeypatch):
 @pytest.mark.parametrize(
     "parameters", [{"kernel": "rbf"}, {"approximation": "landmarks"}], ids=["rbf", "anchors"]
 )
-def test_kernels_without_a_graph_of_all_rows_count_no_edges(parameters, monkeypatch):
+def test_kernels_without_a_graph_of_all_rows_weigh_no_edges(parameters, monkeypatch):
     monkeypatch.setattr(base, "divide_pairs", None)
     assert len(set(fitted(**parameters).labels_)) == 5
 
 
-def test_edges_of_too_few_rows_are_not_counted(monkeypatch):
+def test_edges_of_too_few_rows_are_not_weighed(monkeypatch):
     monkeypatch.setattr(base, "divide_pairs", None)
     assert len(set(fitted(X[:99]).labels_)) == 5

@@ -31,13 +31,13 @@ def fitted(space, labels):
 def cutting(chains, n_clusters):
     """The edges of a graph that connects all samples of a chain."""
 
-    def count(labels):
+    def weigh(labels):
         shares = np.array(
             [np.bincount(labels[chains == c], minlength=n_clusters) for c in set(chains)]
         )
         return (shares.T @ shares).astype(float) + 1e-3  # some leave each cluster
 
-    return count
+    return weigh
 
 
 def same(labels, expected):
@@ -90,13 +90,13 @@ def test_a_crumb_has_to_cut_far_fewer_edges(edges, divided):
     space = feature_space(Kernel("linear", {}), X, np.ones(288))
     weights = np.array([[0, edges, 0, 0], [edges, 0, 10, 0], [0, 10, 0, 0], [0, 0, 0, 0]])
 
-    def count(labels):
+    def weigh(labels):
         shares = np.array([np.bincount(labels[group == g], minlength=6) for g in range(4)])
         shares = shares / shares.sum(axis=1, keepdims=True)
         return shares.T @ weights @ shares
 
     result = fitted(space, before)
-    assert divide_pairs(space, result, count, 1000, 0) == divided
+    assert divide_pairs(space, result, weigh, 1000, 0) == divided
     assert same(result.labels[0], np.where(group == 1, 1, before) if divided else before)
 
 
@@ -116,11 +116,11 @@ def test_no_pair_matters_without_edges_between_clusters():
     result = fitted(space, LEFT)
     calls = []
 
-    def count(labels):
+    def weigh(labels):
         calls.append(labels)
         return np.eye(2)
 
-    assert divide_pairs(space, result, count, 1000, 0) == 0
+    assert divide_pairs(space, result, weigh, 1000, 0) == 0
     assert len(calls) == 1
 
 

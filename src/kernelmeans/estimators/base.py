@@ -48,7 +48,7 @@ from kernelmeans.heat.separation import conductances, warn_if_hardly
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows, computed
 from kernelmeans.solver import (
-    EdgeCount,
+    EdgeWeights,
     Method,
     Result,
     anneal_subsamples,
@@ -210,10 +210,10 @@ class KernelClusterer(
             del spaces
             method = self._method(space)
             if getattr(self, "n_swaps", 0) != "auto":
-                holder.edge_counts.clear()
+                holder.edge_weights.clear()
             result = self._solve(space, starts, method, budget.n_bytes, seeds, reporter)
-            if holder.edge_counts:
-                self._divide_pairs(space, result, holder.edge_counts.pop(), seed, reporter)
+            if holder.edge_weights:
+                self._divide_pairs(space, result, holder.edge_weights.pop(), seed, reporter)
             self._set_bounds(space, method, result)
             self._predictor, self._floor = _exported(space, result)
             rounding = 2 * self._floor * space.uncentered
@@ -531,7 +531,7 @@ class KernelClusterer(
         return result
 
     def _divide_pairs(
-        self, space: Space, result: Result, count: EdgeCount, seed: int, reporter: Reporter
+        self, space: Space, result: Result, weigh: EdgeWeights, seed: int, reporter: Reporter
     ) -> None:
         """Let the graph decide between partitions of nearly the same cost."""
         best = result.best
@@ -539,7 +539,7 @@ class KernelClusterer(
         # Samples of a space that is read chunk by chunk would have to be gathered.
         held = isinstance(space, FeatureSpace) and space.chunks is None
         if ended and held and not reporter.stopped:
-            order = count, self.max_iter, seed, reporter.on_swap
+            order = weigh, self.max_iter, seed, reporter.on_swap
             reporter.pairs_done(result, divide_pairs(space, result, *order))
 
     def _set_bounds(self, space: Space, method: Method, result: Result) -> None:

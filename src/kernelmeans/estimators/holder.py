@@ -31,7 +31,7 @@ from kernelmeans.lowrank import (
 )
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
-from kernelmeans.solver import EdgeCount
+from kernelmeans.solver import EdgeWeights
 from kernelmeans.spaces import FeatureSpace, GramSpace, Space, stream, stream_on_cluster
 from kernelmeans.spaces.features import FILL_ROWS, row_blocks
 
@@ -80,8 +80,8 @@ class Holder:
         Seed of all randomness.
     reasons : list of str
         Why each kernel is held as it is; complete after `hold`.
-    edge_counts : list of EdgeCount
-        What counts edges of the graph of all rows, if the only kernel has one; after `hold`.
+    edge_weights : list of EdgeWeights
+        What weighs edges of the graph of all rows, if the only kernel has one; after `hold`.
     """
 
     plan: Plan
@@ -90,7 +90,7 @@ class Holder:
     seed: int
     reasons: list[str] = field(default_factory=list, init=False)
     _distinct: dict[int, dict[str, DistinctRows]] = field(default_factory=dict, init=False)
-    edge_counts: list[EdgeCount] = field(default_factory=list, init=False)
+    edge_weights: list[EdgeWeights] = field(default_factory=list, init=False)
 
     def hold(self, names: Sequence[str] | None = None) -> list[Space]:
         """Make a space for each kernel.
@@ -170,8 +170,8 @@ class Holder:
                 kernels.append(planned.kernel)
         settle_times(kernels, trials, self.plan.n_clusters)
         if len(self.plan.kernels) == 1:
-            counts = (trial.edge_count(self.weight, self.plan.n_clusters) for trial in trials)
-            self.edge_counts.extend(filter(None, counts))
+            found = (trial.edge_weights(self.weight, self.plan.n_clusters) for trial in trials)
+            self.edge_weights.extend(filter(None, found))
 
     def _learn(self, kernel: DiffusionKernel, planned: KernelPlan, index: int) -> Trial:
         """Find the graph of all rows, or that of anchors."""

@@ -13,7 +13,7 @@ from kernelmeans.engines import Threads
 from kernelmeans.heat.separation import cluster_shares, edges_between
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit
-from kernelmeans.solver import EdgeCount, annealed, solve
+from kernelmeans.solver import EdgeWeights, annealed, solve
 from kernelmeans.solver.seeding import greedy_kmeans_plusplus
 from kernelmeans.spaces.features import FeatureSpace
 
@@ -71,8 +71,8 @@ class Trial(NamedTuple):
     chooses: bool
     weighted: Data | None = None
 
-    def edge_count(self, sample_weight: Array, n_clusters: int) -> EdgeCount | None:
-        """What counts the edges between clusters; None if it cannot, or has few rows."""
+    def edge_weights(self, sample_weight: Array, n_clusters: int) -> EdgeWeights | None:
+        """What weighs the edges between clusters; None if it cannot, or has few rows."""
         graph, nodes_of = self.weighted, self.nodes
         if graph is None or graph.shape[0] < FEWEST_ROWS * n_clusters:
             return None
@@ -83,12 +83,12 @@ class Trial(NamedTuple):
             known = nodes >= 0
             return np.flatnonzero(sample_weight)[known], nodes[known]
 
-        def count(labels: IntArray) -> Array:
+        def weigh(labels: IntArray) -> Array:
             rows, nodes = placed()
             shares = cluster_shares(nodes, labels[rows], graph.shape[0], n_clusters)
             return edges_between(graph, shares)
 
-        return count
+        return weigh
 
 
 class Choice(NamedTuple):

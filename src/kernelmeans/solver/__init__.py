@@ -4,7 +4,7 @@ from kernelmeans.solver.blockwise import partition_cost
 from kernelmeans.solver.critical import coldest_start, critical_power, warn_unless_positive
 from kernelmeans.solver.driver import Progress, solve
 from kernelmeans.solver.methods import Alternating, Annealed, Constant, Hard, Method, annealed, hard
-from kernelmeans.solver.pairs import EdgeCount, divide_pairs
+from kernelmeans.solver.pairs import EdgeWeights, divide_pairs
 from kernelmeans.solver.power import certainty, memberships
 from kernelmeans.solver.result import Ending, Result, cost_rounding
 from kernelmeans.solver.subsampled import anneal_subsamples, can_subsample
@@ -14,7 +14,7 @@ __all__ = [
     "Alternating",
     "Annealed",
     "Constant",
-    "EdgeCount",
+    "EdgeWeights",
     "Ending",
     "Hard",
     "Method",

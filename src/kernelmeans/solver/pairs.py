@@ -35,13 +35,13 @@ MOST_DISTANCES = 2**29
 SAME = 0.95
 
 #: Returns the weight of the edges between and in clusters, shape (k, k), for labels of all samples.
-EdgeCount = Callable[[IntArray], Array]
+EdgeWeights = Callable[[IntArray], Array]
 
 
 def divide_pairs(
     space: Space,
     result: Result,
-    count: EdgeCount,
+    weigh: EdgeWeights,
     max_iter: int,
     seed: int,
     listen: Listener = lambda progress: False,
@@ -60,8 +60,8 @@ def divide_pairs(
         The samples, as explicit features in memory.
     result : Result
         Finished restarts, with the best one's centroids.
-    count : callable
-        Counts the edges of partitions, see `EdgeCount`.
+    weigh : callable
+        Weighs the edges of partitions, see `EdgeWeights`.
     max_iter : int
         Most hard steps of a run.
     seed : int
@@ -74,7 +74,7 @@ def divide_pairs(
     int
         How many pairs have been divided anew.
     """
-    search = _Search(space, result, count, max_iter, listen)
+    search = _Search(space, result, weigh, max_iter, listen)
     rng = np.random.RandomState(seed)
     tried: set[tuple[int, int]] = set()
     n_divided = 0
@@ -92,14 +92,14 @@ class _Search:
     """Attempts to lower the score of a result's best restart."""
 
     def __init__(
-        self, space: Space, result: Result, count: EdgeCount, max_iter: int, listen: Listener
+        self, space: Space, result: Result, weigh: EdgeWeights, max_iter: int, listen: Listener
     ) -> None:
-        self.space, self.result, self.count, self.listen = space, result, count, listen
+        self.space, self.result, self.weigh, self.listen = space, result, weigh, listen
         self.best = result.best
         self.hard = Hard(max_iter=max_iter)
         # Runs that can hardly end below are given up.
         self.below = replace(self.hard, bar=ALIKE * float(result.cost[self.best]))
-        self.between = count(result.labels[self.best])
+        self.between = weigh(result.labels[self.best])
         self.steps = MOST_DISTANCES // (space.n_counting * len(self.between))
         self.stopped = False
 
@@ -131,7 +131,7 @@ class _Search:
             self.steps -= steps
             result.n_iter[self.best] += steps
             if trial.converged[0]:
-                between = self.count(trial.labels[0])
+                between = self.weigh(trial.labels[0])
                 score = self._score(between, trial.labels[0], pair)
                 if score < BETTER * self._score(self.between, result.labels[self.best], pair):
                     # Its cost may be above that of another restart.
