@@ -118,8 +118,8 @@ def _lack_of_memory(error: BaseException | None) -> MemoryError | None:
 def ended_by_signals() -> Iterator[None]:
     """Let SIGHUP and SIGTERM end the command as Ctrl-C does, which runs every ``finally``.
 
-    A library that a signal interrupts may answer with an error of its own, or with none: an
-    exception that meets C code may be dropped there. The signal counts.
+    A library that a signal interrupts may answer with an error of its own. It may also drop the
+    exception, as C code can. The signal counts.
     Signals that are ignored, as under ``nohup``, or handled by other code stay so.
     """
     came: list[BaseException] = []

@@ -352,8 +352,9 @@ class KernelPowerKMeans(OneKernelClusterer):
     n_pieces_ : int or None
         Number of pieces (connected components) of that graph. Pieces that outnumber the clusters,
         or hold fewer rows than a twentieth of the mean cluster, are joined to the nearest pieces.
-        If at most ``n_clusters`` pieces have ten rows, those of them that are far from the large
-        ones are kept. In a graph that is given they become one group, with a warning.
+        Small ones of ten rows or more are kept if they are far from the large ones, and if at most
+        ``n_clusters`` pieces have ten rows. In a graph that is given pieces that are not kept
+        become one group, with a warning.
     approximation_, approximation_reason_ : str
         How the kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel
         rows that are recomputed in each step, ``"explicit"`` are features whose inner product is
@@ -671,8 +672,9 @@ class KernelKMeans(OneKernelClusterer):
     n_pieces_ : int or None
         Number of pieces (connected components) of that graph. Pieces that outnumber the clusters,
         or hold fewer rows than a twentieth of the mean cluster, are joined to the nearest pieces.
-        If at most ``n_clusters`` pieces have ten rows, those of them that are far from the large
-        ones are kept. In a graph that is given they become one group, with a warning.
+        Small ones of ten rows or more are kept if they are far from the large ones, and if at most
+        ``n_clusters`` pieces have ten rows. In a graph that is given pieces that are not kept
+        become one group, with a warning.
     approximation_, approximation_reason_ : str
         How the kernel is held, and why. ``"exact"`` is a kernel matrix, ``"blocked"`` are kernel
         rows that are recomputed in each step, ``"explicit"`` are features whose inner product is

@@ -126,7 +126,7 @@ def without_near(pieces: Pieces, n_clusters: int, nearest: NearestRows, n_neighb
     ends = _links(nearest, pieces.labels, known, unknown)
     gaps = [nearest.among(np.array(pair))[0, 1] for pair in zip(*ends, strict=True)]
     reach = np.quantile(nearest.near(n_neighbors - 1)[1][:, -1], FAR)
-    reach *= 1 + np.sqrt(np.finfo(nearest.rows.dtype).eps)  # equal distances are rounded otherwise
+    reach *= 1 + np.sqrt(np.finfo(nearest.rows.dtype).eps)  # equal distances differ by rounding
     large = known.copy()
     large[unknown] = gaps > reach
     order = np.argsort(~large, kind="stable")

@@ -51,8 +51,8 @@ def divide_pairs(
     The samples of two clusters are divided by kernel k-means with two centroids, from many seeds.
     Hard steps on all samples follow. The new partition is kept if its score is lower by a tenth and
     its cost is not more than one percent above that before the search. Scores of different pairs
-    cannot be compared; in any case a limit of distances ends the search. Only pairs with a tenth of
-    the edges between clusters are divided, those with the most edges first: others hardly matter.
+    cannot be compared. A limit of distances ends the search. Only pairs with a tenth of the edges
+    between clusters are divided, those with the most edges first: others hardly matter.
 
     Parameters
     ----------
