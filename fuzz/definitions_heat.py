@@ -14,8 +14,9 @@ from fuzz.definitions import Long
 #: one no longer counts, what remains of states that are mixed, and the rows of a mean cluster that
 #: are debris.
 PAIRS_PER_CLUSTER, EXTRA_PAIRS, NEGLIGIBLE, MIXED, DEBRIS = 2, 10, 1e-2, 1e-3, 0.05
-#: The neighbour that tells the density, the neighbours that tell the dimension, the smallest and
-#: the largest weight of an edge, and the largest power for ``density="auto"``.
+#: The neighbour that tells the density (cases have too few rows for surroundings to count), the
+#: neighbours that tell the dimension, the smallest and the largest weight of an edge, and the
+#: largest power for ``density="auto"``.
 CORE_NEIGHBOR, DIMENSION_NEIGHBORS, LIGHTEST, HEAVIEST, MOST = 5, 10, Long("1e-4"), Long(1000), 16
 #: Jacobi's method converges quadratically: it takes six or seven rounds for small matrices.
 ROUNDS = 20

@@ -202,18 +202,24 @@ def neighbor_graph(D, n_neighbors, density="auto"):
     """(B + B^T) / 2 of the nearest rows, each row itself included, weighted by density.
 
     D are distances between distinct rows, infinite where they are not known. The length of an edge
-    is that distance, or the one to the fifth neighbour of an end if that is larger. The diagonal
-    does not count.
+    is that distance, or the one to the fifth neighbour of an end if that is larger. The distance to
+    the last of a hundredth of the rows, from 5 to 80, counts instead where it is larger in units of
+    the median. The diagonal does not count.
     """
     n = len(D)
     near = [sorted((D[i, j], j) for j in range(n) if j != i and D[i, j] < np.inf) for i in range(n)]
-    core = np.array([own[:5][-1][0] if own else np.inf for own in near])
+    core, wide = (
+        np.array([own[:last][-1][0] if own else np.inf for own in near])
+        for last in (5, min(max(5, n // 100), 80))
+    )
     median = np.median(core)
     power = density
     if density == "auto":
         dimension = intrinsic_dimension(D)
         power = 0 if dimension is None else min(dimension / 2 + 2, 16)
     flat = power == 0 or not 0 < median < np.inf
+    if not flat:
+        core = np.maximum(core, median * (wide / np.median(wide)))
 
     def weight(length):
         if flat:

@@ -10,7 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.estimators import base
-from kernelmeans.heat import GraphKernel
+from kernelmeans.heat import GraphKernel, density
 
 DIGITS = load_digits()
 #: Five digits, of which two clusters can be divided in two ways at nearly the same cost.
@@ -19,6 +19,12 @@ X = DIGITS.data[np.isin(DIGITS.target, [0, 1, 2, 7, 8])]
 
 def fitted(rows=X, **parameters):
     return KernelPowerKMeans(5, random_state=0, **parameters).fit(rows)
+
+
+@pytest.fixture(autouse=True)
+def _no_surroundings(monkeypatch):
+    """The graph in which these digits can be divided in two ways."""
+    monkeypatch.setattr(density, "MOST_SURROUNDING", density.NEIGHBOR)
 
 
 @pytest.fixture

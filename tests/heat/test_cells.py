@@ -39,7 +39,7 @@ def recall_of(found, expected):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_most_neighbours_are_the_true_ones(dtype):
     X = blobs(dtype=dtype)
-    distances, found = cells_of(X).neighbors(COUNT)
+    distances, found, last = cells_of(X).neighbors(COUNT)
     expected_distances, expected = true(X, X)
     assert recall_of(found, expected) >= 0.88
     # Each distance is that of the row that was found, which is never nearer than the true one.
@@ -49,15 +49,31 @@ def test_most_neighbours_are_the_true_ones(dtype):
     assert (distances >= expected_distances - tolerance).all()
     assert (found[:, 0] == np.arange(N)).all()
     assert (np.diff(distances, axis=1) >= 0).all()
+    np.testing.assert_array_equal(last, distances[:, -1])
 
 
 def test_the_recall_is_estimated():
     X = blobs(20_000)
     sought = cells_of(X)
-    _, found = sought.neighbors(COUNT)
+    _, found, _ = sought.neighbors(COUNT)
     # 2304 neighbours of 256 rows. Each row itself is not one of them.
     known = true(X, X)[1]
     assert abs(sought.recall(COUNT) - recall_of(found[:, 1:], known[:, 1:])) < 0.03
+
+
+def test_enough_cells_are_searched_for_a_row_farther_away():
+    X = blobs(20_000)
+    sought, end = cells_of(X), 80
+    distances, found, last = sought.neighbors(COUNT, end)
+    expected, known = true(X, X, end)
+    ratio = last / expected[:, -1]
+    assert (ratio > 1 - 1e-5).all()
+    assert ratio.mean() < 1.03
+    assert distances.shape == (len(X), COUNT)
+    # The nearest rows are found more often than where they are sought alone.
+    recall = recall_of(found[:, 1:], known[:, 1:COUNT])
+    assert abs(sought.recall(COUNT, end) - recall) < 0.03
+    assert sought.recall(COUNT, end) > sought.recall(COUNT)
 
 
 def test_no_more_than_so_many_cells_are_searched(monkeypatch):
@@ -83,7 +99,7 @@ def test_cells_with_too_few_rows_are_not_enough(monkeypatch):
     monkeypatch.setattr(cells, "MOST_SEARCHED", 1)
     # Most of the far rows have cells of their own.
     X = np.vstack([blobs(3000), 1e4 * np.eye(P)])
-    distances, _ = cells_of(X).neighbors(COUNT)
+    distances, _, _ = cells_of(X).neighbors(COUNT)
     assert np.isfinite(distances).all()
     np.testing.assert_allclose(distances[-P:], true(X, X[-P:])[0], rtol=1e-3)
 
@@ -114,7 +130,7 @@ def test_rows_are_compared_as_the_metric_says(metric, monkeypatch):
 
 def test_more_columns_than_rows():
     X = np.hstack([blobs(400)] * 200)
-    _, found = cells_of(X).neighbors(COUNT)
+    _, found, _ = cells_of(X).neighbors(COUNT)
     assert (found[:, 0] == np.arange(400)).all()
     assert recall_of(found, true(X, X)[1]) > 0.85
 

@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse
-from numpy.testing import assert_array_equal
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
@@ -102,7 +102,9 @@ def test_units_do_not_matter(k):
     X, _ = unequal()
     one, other = fitted(X), fitted(X * 2.0**k)
     assert_array_equal(one.labels_, other.labels_)
-    assert_array_equal(one.times_["cut"], other.times_["cut"])
+    assert_allclose(other.times_["t"], one.times_["t"], rtol=1e-9)
+    # At the first time several partitions of the large blob cost the same.
+    assert_array_equal(one.times_["cut"][1:], other.times_["cut"][1:])
 
 
 def test_the_order_of_rows_and_equal_rows_do_not_matter():

@@ -18,7 +18,8 @@ from data import blobs, cloud
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.baselines import RKKM
 from kernelmeans.heat import HeatKernel
-from kernelmeans.heat.density import FLAT, Density
+from kernelmeans.heat import density as density_module
+from kernelmeans.heat.density import FLAT, Density, core_distances, surrounding_neighbor
 from kernelmeans.heat.neighbors import NearestRows, both_ways, nearest_distances, nearest_stored
 
 POWERS = [0.5, 1, 4.2, 16, 100, "auto"]
@@ -26,14 +27,19 @@ POWERS = [0.5, 1, 4.2, 16, 100, "auto"]
 
 def graph_of_rows(X, n_neighbors, density, metric="euclidean"):
     """The graph in use, and the density."""
-    nearest = NearestRows(X, metric)
-    found = Density.of(density, nearest.near(min(10, X.shape[0] - 1))[1])
+    nearest, count = NearestRows(X, metric), min(10, X.shape[0] - 1)
+    surroundings = nearest.surroundings(
+        min(surrounding_neighbor(X.shape[0]), X.shape[0] - 1), count
+    )
+    found = Density.of(density, nearest.near(count)[1], surroundings)
     return nearest.graph(n_neighbors, found).toarray(), found
 
 
 def graph_of_distances(D, n_neighbors, density):
     """The same of stored distances, and the density."""
-    found = Density.of(density, nearest_distances(D, min(10, D.shape[0] - 1)))
+    distances = nearest_distances(D, min(10, D.shape[0] - 1))
+    surroundings = core_distances(distances, surrounding_neighbor(D.shape[0]))
+    found = Density.of(density, distances, surroundings)
     return both_ways(nearest_stored(D, n_neighbors - 1), found).toarray(), found
 
 
@@ -160,6 +166,55 @@ class TestWithout:
         for X, kernel in ((cloud(), "rbf"), (graph + graph.T, "graph")):
             model = fitted(X, kernel=kernel)
             assert model.density_ is model.dimension_ is None
+
+
+class TestSurroundings:
+    def test_their_size(self):
+        sizes = [surrounding_neighbor(n) for n in (1, 599, 600, 1299, 8099, 1_000_000)]
+        assert sizes == [5, 5, 6, 12, 80, 80]
+
+    def test_edges_are_those_of_the_definition(self):
+        X = stretched(800)
+        D = cdist(X, X)
+        expected = oracle.neighbor_graph(D, 7)
+        found, _ = graph_of_rows(X, 7, "auto")
+        assert_allclose(found, expected, rtol=1e-9)
+        near = np.sort(D, axis=1)[:, 1:12]
+        alone = NearestRows(X, "euclidean").graph(7, Density.of("auto", near)).toarray()
+        assert (found > 0.9 * alone)[alone > 0].mean() < 0.9
+
+    @pytest.mark.parametrize("stored", [6, 8, 12])
+    def test_the_last_of_fewer_distances_counts(self, stored):
+        X = stretched(800)
+        D = kneighbors_graph(X, stored, mode="distance")
+        full = np.where(D.toarray() > 0, D.toarray(), np.inf)
+        expected = oracle.neighbor_graph(full, 7)
+        assert_allclose(graph_of_distances(D, 7, "auto")[0], expected, rtol=1e-9)
+
+    @pytest.mark.parametrize("seed", [1, 2])
+    def test_nearly_equal_rows_are_no_clusters(self, seed, monkeypatch):
+        rng = np.random.default_rng(seed)
+        centers = rng.standard_normal((3, 20))
+        centers *= 4 / np.linalg.norm(centers, axis=1)[:, None]
+        y = np.arange(3000) % 3
+        X = centers[y] + rng.standard_normal((3000, 20))
+        for clump in range(8):
+            rows = np.flatnonzero(y == clump % 3)[20 * clump : 20 * clump + 20]
+            X[rows] = X[rows[0]] + 0.3 * rng.standard_normal((20, 20))
+        assert adjusted_rand_score(fitted(X).labels_, y) > 0.95
+        monkeypatch.setattr(density_module, "MOST_SURROUNDING", 5)
+        assert np.bincount(fitted(X).labels_).min() < 30
+
+    def test_one_search_finds_all(self):
+        nearest = NearestRows(cloud(300, 4), "euclidean")
+        surroundings = nearest.surroundings(40, 9)
+        found = nearest._found
+        assert nearest.n_sought == 9
+        assert nearest.surroundings(40, 9) is surroundings
+        assert nearest.near(9)[0].base is found.columns
+        order = np.sort(cdist(nearest.rows, nearest.rows), axis=1)
+        assert_allclose(surroundings / nearest.near(1)[1][:, 0], order[:, 40] / order[:, 1])
+        assert_allclose(nearest.surroundings(4, 9), nearest.near(4)[1][:, 3])
 
 
 class TestDimension:

@@ -54,9 +54,9 @@ def searches(monkeypatch):
     """The numbers of neighbours that were looked for in a graph."""
     counts, find = [], neighbors.NearestRows._find_near
 
-    def counted(self, n_neighbors):
+    def counted(self, n_neighbors, end):
         counts.append(n_neighbors)
-        return find(self, n_neighbors)
+        return find(self, n_neighbors, end)
 
     monkeypatch.setattr(neighbors.NearestRows, "_find_near", counted)
     return counts

@@ -61,56 +61,83 @@ class Cells:
         self._rows = rows_at(self._order)
         self._cell_of = own[self._order]
         self._ends = np.searchsorted(self._cell_of, np.arange(len(self._centroids) + 1))
-        #: The cells that are searched for a number of neighbours, and the recall.
-        self._settled: dict[int, tuple[int, float]] = {}
+        #: The cells that are searched for such neighbours, and the recall.
+        self._settled: dict[tuple[int, int], tuple[int, float]] = {}
 
-    def recall(self, n_neighbors: int) -> float:
-        """The fraction of the true neighbours that is found; a row is none of its own."""
-        return self._searched(n_neighbors)[1]
+    def recall(self, n_neighbors: int, end: int = 0) -> float:
+        """The fraction of the true neighbours that `neighbors` finds; a row is none of its own."""
+        return self._searched(n_neighbors, end)[1]
 
-    def neighbors(self, n_neighbors: int) -> tuple[Array, IntArray]:
-        """Distances and indices of the rows nearest to each row, itself among them."""
+    def neighbors(self, n_neighbors: int, end: int = 0) -> tuple[Array, IntArray, Array]:
+        """The rows nearest to each row, itself among them.
+
+        Parameters
+        ----------
+        n_neighbors : int
+            How many of them.
+        end : int, default=0
+            Rank of a row that is farther away. Enough cells are searched to find most rows as far
+            as this one.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_rows, n_neighbors)
+            Their distances.
+        found : ndarray of int of shape (n_rows, n_neighbors)
+            Their indices.
+        last : ndarray of shape (n_rows,)
+            The distance to the row of rank `end`, or to the last one in the cells.
+        """
         # In the order of cells, few cells are near the rows that are compared together.
-        distances, found = self.kneighbors(self._rows, n_neighbors)
+        distances, found, last = self._in_blocks(self._rows, n_neighbors, max(end, n_neighbors))
         back = np.argsort(self._order)
-        return distances[back], found[back]
+        return distances[back], found[back], last[back]
 
     def kneighbors(self, X: Array, n_neighbors: int) -> tuple[Array, IntArray]:
         """Distances and indices of the rows nearest to new rows."""
-        n_searched, _ = self._searched(n_neighbors)
-        distances = np.empty((len(X), n_neighbors), X.dtype)
-        found = np.empty((len(X), n_neighbors), np.int32)
-        at_once = max(1, CANDIDATES // (n_searched * n_neighbors))
-        for start in range(0, len(X), at_once):
-            rows = slice(start, start + at_once)
-            distances[rows], found[rows] = self._compared(X[rows], n_searched, n_neighbors)
+        distances, found, _ = self._in_blocks(X, n_neighbors, n_neighbors)
         return distances, found
 
-    def _compared(self, X: Array, n_searched: int, n_neighbors: int) -> tuple[Array, IntArray]:
-        """The nearest rows among those of the nearest cells."""
+    def _in_blocks(self, X: Array, n_neighbors: int, end: int) -> tuple[Array, IntArray, Array]:
+        n_searched, _ = self._searched(n_neighbors, end)
+        distances = np.empty((len(X), n_neighbors), X.dtype)
+        found = np.empty((len(X), n_neighbors), np.int32)
+        last = np.empty(len(X), X.dtype)
+        at_once = max(1, CANDIDATES // (n_searched * end))
+        for start in range(0, len(X), at_once):
+            rows = slice(start, start + at_once)
+            apart, nearest = self._compared(X[rows], n_searched, n_neighbors, end)
+            distances[rows], found[rows] = apart[:, :n_neighbors], nearest[:, :n_neighbors]
+            last[rows] = np.max(apart, axis=1, where=apart < np.inf, initial=0)
+        return distances, found, last
+
+    def _compared(
+        self, X: Array, n_searched: int, n_neighbors: int, end: int
+    ) -> tuple[Array, IntArray]:
+        """The nearest rows, as far as `end`, among those of the nearest cells."""
         near = self._nearest_cells(X, n_searched)
         places = np.argsort(near, axis=None, kind="stable")
         ends = np.searchsorted(near.ravel()[places], np.arange(len(self._centroids) + 1))
-        distances: Array = np.full((near.size, n_neighbors), np.inf, X.dtype)
-        found: IntArray = np.zeros((near.size, n_neighbors), np.int32)
+        distances: Array = np.full((near.size, end), np.inf, X.dtype)
+        found: IntArray = np.zeros((near.size, end), np.int32)
 
         def search(cell: int) -> None:
             members = slice(self._ends[cell], self._ends[cell + 1])
             asking = places[ends[cell] : ends[cell + 1]]
-            few = min(n_neighbors, members.stop - members.start)
+            few = min(end, members.stop - members.start)
             apart, nearest = _nearest(self._rows[members], X[asking // n_searched], few)
             distances[asking, :few] = apart
             found[asking, :few] = self._order[members][nearest]
 
         _side_by_side(search, np.flatnonzero((np.diff(ends) > 0) & (np.diff(self._ends) > 0)))
         candidates = distances.reshape(len(X), -1)
-        best = np.argsort(candidates, axis=1, kind="stable")[:, :n_neighbors]
+        best = np.argsort(candidates, axis=1, kind="stable")[:, :end]
         distances = np.take_along_axis(candidates, best, axis=1)
         found = np.take_along_axis(found.reshape(len(X), -1), best, axis=1)
         # The nearest cells of a row may have too few rows.
-        lacking = np.flatnonzero(np.isinf(distances[:, -1]))
+        lacking = np.flatnonzero(np.isinf(distances[:, n_neighbors - 1]))
         if len(lacking):
-            distances[lacking], nearest = _nearest(self._rows, X[lacking], n_neighbors)
+            distances[lacking], nearest = _nearest(self._rows, X[lacking], end)
             found[lacking] = self._order[nearest]
         return distances, found
 
@@ -124,26 +151,27 @@ class Cells:
         _side_by_side(search, _slices(len(X), BLOCK_ROWS))
         return found
 
-    def _searched(self, n_neighbors: int) -> tuple[int, float]:
-        """How many cells are searched for so many neighbours, and the recall."""
-        n_neighbors = max(n_neighbors, 2)
-        if n_neighbors not in self._settled:
+    def _searched(self, n_neighbors: int, end: int) -> tuple[int, float]:
+        """Cells that are searched for rows as far as rank `end`, and the recall of the first."""
+        n_neighbors, end = max(n_neighbors, 2), max(n_neighbors, end, 2)
+        if (n_neighbors, end) not in self._settled:
             n_cells = len(self._centroids)
             drawn = np.random.default_rng(1).permutation(len(self._rows))[:SAMPLED]
             order = self._nearest_cells(self._rows[drawn], n_cells).argsort(axis=1)
-            rank = np.empty((len(drawn), n_neighbors), np.intp)
+            rank = np.empty((len(drawn), end), np.intp)
 
             def search(rows: slice) -> None:
-                _, places = _nearest(self._rows, self._rows[drawn[rows]], n_neighbors)
+                _, places = _nearest(self._rows, self._rows[drawn[rows]], end)
                 rank[rows] = np.take_along_axis(order[rows], self._cell_of[places], axis=1)
 
             _side_by_side(search, _slices(len(drawn), AT_ONCE))
             # Each is its own nearest row, which is always found.
-            others = rank[:, 1:]
-            recalls = np.bincount(others.ravel(), minlength=n_cells).cumsum() / others.size
-            count = min(int(np.searchsorted(recalls, ENOUGH)) + 1, MOST_SEARCHED, n_cells)
-            self._settled[n_neighbors] = count, float(recalls[count - 1])
-        return self._settled[n_neighbors]
+            others = np.sort(rank[:, 1:], axis=None)
+            enough = int(others[int(np.ceil(ENOUGH * others.size)) - 1]) + 1
+            count = min(enough, MOST_SEARCHED, n_cells)
+            recall = float((rank[:, 1:n_neighbors] < count).mean())
+            self._settled[n_neighbors, end] = count, recall
+        return self._settled[n_neighbors, end]
 
 
 def _nearest(rows: Array, X: Array, n_neighbors: int) -> tuple[Array, IntArray]:

@@ -100,10 +100,11 @@ def closeness_in_graph(graph: Data, labels: IntArray, n_clusters: int) -> Array:
 def closeness(nearest: NearestRows, exponent: float, labels: IntArray, n_clusters: int) -> Array:
     """How close clusters are, by all edges of a graph of neighbours and the distances of some rows.
 
-    Edges count by their weights in the graph of the heat kernel. They tell how clusters that touch
-    are joined. To them is added the power -16 of the distances between some rows of each cluster,
-    which alone counts where there are no edges. A distance is a mutual reachability, in units of
-    the median core distance, as are the lengths of edges (`kernelmeans.heat.density.Density`).
+    Edges count by their weights in the graph of the heat kernel, but surroundings do not count.
+    They tell how clusters that touch are joined. To them is added the power -16 of the distances
+    between some rows of each cluster, which alone counts where there are no edges. A distance is a
+    mutual reachability, in units of the median core distance, as are the lengths of edges
+    (`kernelmeans.heat.density.Density`).
 
     Parameters
     ----------

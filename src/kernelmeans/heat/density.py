@@ -8,6 +8,9 @@ from kernelmeans._typing import Array, Data
 
 #: The neighbour whose distance tells how dense rows are; the row itself does not count.
 NEIGHBOR = 5
+#: Rows of the table for each row of the surroundings, in which a row has to be dense as well, and
+#: the most rows that these have. In a hundredth of a table a few nearly equal rows are no cluster.
+PER_SURROUNDING, MOST_SURROUNDING = 100, 80
 #: Neighbours by which the dimension is estimated.
 DIMENSION_NEIGHBORS = 10
 #: Smallest and largest weight of an edge; that of an edge between rows of median density is 1. With
@@ -28,9 +31,10 @@ class Density(NamedTuple):
     dimension : float or None
         The `intrinsic_dimension` that ``"auto"`` has followed.
     core : ndarray of shape (n_rows,)
-        Core distances: those of rows to their fifth neighbours, in units of the median.
+        Core distances: those of rows to their fifth neighbours, in units of the median. That to
+        the end of the surroundings counts instead, in units of its own median, if it is larger.
     median : float
-        The unit.
+        The median distance to the fifth neighbour.
     """
 
     exponent: float
@@ -39,7 +43,9 @@ class Density(NamedTuple):
     median: float
 
     @classmethod
-    def of(cls, given: float | str, distances: Array) -> "Density":
+    def of(
+        cls, given: float | str, distances: Array, surroundings: Array | None = None
+    ) -> "Density":
         """The density of training rows.
 
         Parameters
@@ -48,6 +54,9 @@ class Density(NamedTuple):
             The exponent; ``"auto"`` is half the dimension plus 2, at most 16.
         distances : ndarray of shape (n_rows, count)
             Distances to the nearest other rows, ascending; infinite where there are fewer.
+        surroundings : ndarray of shape (n_rows,), default=None
+            Distances to the `surrounding_neighbor`, or to the last of fewer. If they are not given,
+            those to the fifth neighbours count alone.
 
         Returns
         -------
@@ -65,7 +74,10 @@ class Density(NamedTuple):
         median = float(np.median(core))
         if not 0 < median < np.inf:
             return FLAT._replace(dimension=dimension)
-        return cls(float(given), dimension, core / median, median)
+        core /= median
+        if surroundings is not None:
+            core = np.maximum(core, surroundings / np.median(surroundings))
+        return cls(float(given), dimension, core, median)
 
     def weights(self, distances: Data) -> tuple[Data, Array]:
         """Weights of the edges between rows, and of the edge of each row to itself.
@@ -104,13 +116,40 @@ class Density(NamedTuple):
 FLAT = Density(0.0, None, np.empty(0), 1.0)
 
 
-def core_distances(distances: Array) -> Array:
-    """Distances of rows to their fifth neighbours, or to the last of fewer.
+def surrounding_neighbor(n_rows: int) -> int:
+    """The neighbour at the end of a row's surroundings: one for 100 rows, from 5 to 80.
+
+    A few nearly equal rows are dense among their fifth neighbours, and would become clusters. In
+    their surroundings they are not.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of distinct rows.
+
+    Returns
+    -------
+    int
+        Its rank, counted from 1 for the nearest other row.
+
+    Examples
+    --------
+    >>> from kernelmeans.heat.density import surrounding_neighbor
+    >>> surrounding_neighbor(150), surrounding_neighbor(1797), surrounding_neighbor(70_000)
+    (5, 17, 80)
+    """
+    return int(np.clip(n_rows // PER_SURROUNDING, NEIGHBOR, MOST_SURROUNDING))
+
+
+def core_distances(distances: Array, neighbor: int = NEIGHBOR) -> Array:
+    """Distances of rows to their fifth neighbours, or to other ones, or to the last of fewer.
 
     Parameters
     ----------
     distances : ndarray of shape (n_rows, count)
         Distances to the nearest other rows, ascending; infinite where there are fewer.
+    neighbor : int, default=5
+        The rank of the neighbour.
 
     Returns
     -------
@@ -124,7 +163,7 @@ def core_distances(distances: Array) -> Array:
     >>> core_distances(np.array([[1.0, 2.0, np.inf], [1.0, 3.0, 4.0]]))
     array([2., 4.])
     """
-    near = distances[:, :NEIGHBOR].astype(np.float64)
+    near = distances[:, :neighbor].astype(np.float64)
     if near.shape[1] == 0:
         return np.full(len(near), np.inf)
     last = np.isfinite(near).sum(axis=1) - 1

@@ -13,6 +13,7 @@ from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.basis import Basis, Spectrum
 from kernelmeans.heat.choice import Trial
+from kernelmeans.heat.density import core_distances
 from kernelmeans.heat.eigenpairs import pairs_bytes
 from kernelmeans.heat.kernel import (
     FEWEST_CLUSTERS,
@@ -282,9 +283,12 @@ class DistancesKernel(GraphKernel):
                 f"distances to, which is {most}, each row itself included. Make X by "
                 f"KNeighborsTransformer(n_neighbors={ample}), or lower {option('n_neighbors')}."
             )
-        density = self._settle_density(
-            lambda count: nearest_distances(stored, count), rows.shape[0]
-        )
+
+        def near(count: int, end: int) -> tuple[Array, Array]:
+            distances = nearest_distances(stored, max(count, end))
+            return distances, core_distances(distances, end)
+
+        density = self._settle_density(near, rows.shape[0])
         return self._neighbor_graph(
             lambda n_neighbors: both_ways(nearest_stored(stored, n_neighbors - 1), density),
             min(int(count), most),

@@ -31,6 +31,7 @@ from kernelmeans.heat.density import (
     NEIGHBOR,
     Density,
     intrinsic_dimension,
+    surrounding_neighbor,
 )
 from kernelmeans.heat.dither import may_tear, untorn, untorn_sample
 from kernelmeans.heat.eigenpairs import pairs_bytes
@@ -244,13 +245,21 @@ class DiffusionKernel(Kernel):
             pieces = find_pieces(graph, n_clusters)
         return graph, pieces, n_neighbors
 
-    def _settle_density(self, near: Callable[[int], Array], n_rows: int) -> Density:
-        """The density of rows; `near` returns the distances to so many nearest other rows."""
+    def _settle_density(
+        self, near: Callable[[int, int], tuple[Array, Array | None]], n_rows: int
+    ) -> Density:
+        """The density of rows.
+
+        `near` returns the distances to so many nearest other rows, and those to the neighbour of
+        another rank if surroundings count.
+        """
         given = self._given["density"]
         # With density 0 only the neighbours of the graph are sought. A wider search may break ties
         # between equal distances in another way.
         count = DIMENSION_NEIGHBORS if isinstance(given, str) else NEIGHBOR
-        density = Density.of(given, near(min(count, n_rows - 1))) if given != 0 else FLAT
+        end = surrounding_neighbor(n_rows)
+        ranks = (min(rank, n_rows - 1) for rank in (count, end))
+        density = Density.of(given, *near(*ranks)) if given != 0 else FLAT
         self.parameters["density"], self.dimension = density.exponent, density.dimension
         return density
 
@@ -378,6 +387,10 @@ class HeatKernel(DiffusionKernel):
     The weights follow the density of rows, so that edges through sparse places count less. The
     length of an edge is the distance of its ends, or that of an end to its fifth neighbour if this
     is larger. Its weight is (length / c)^-p, where c is the median distance to the fifth neighbour.
+    Where a row is sparse in its surroundings, a hundredth of the rows and at most 80, these count
+    instead of its fifth neighbour, in units of their own median. So a few nearly equal rows are not
+    dense.
+
     The exponent p is ``density``. Where d is the intrinsic dimension, density goes as c^-d. A cut
     of the unweighted graph then weighs places by density^(1 - 1/d), and with p = d/2 + 2 by
     density^(3/2 + 1/d), which is its square in a plane.
@@ -498,10 +511,14 @@ class HeatKernel(DiffusionKernel):
         sought, _ = remembered(
             lambda: untorn(nearest, n_neighbors), lambda: ("untorn", nearest.content, n_neighbors)
         )
-        # One search finds the neighbours for the graph too.
-        density = self._settle_density(
-            lambda count: sought.near(max(count, n_neighbors - 1))[1], len(known)
-        )
+
+        def near(count: int, end: int) -> tuple[Array, Array]:
+            # One search finds the neighbours for the graph too.
+            count = max(count, n_neighbors - 1)
+            surroundings = sought.surroundings(end, count)
+            return sought.near(count)[1], surroundings
+
+        density = self._settle_density(near, len(known))
         graph, pieces, n_neighbors = self._neighbor_graph(
             lambda count: sought.graph(count, density), n_neighbors, len(known), n_clusters
         )
@@ -602,7 +619,8 @@ class HeatKernel(DiffusionKernel):
 
     def _weigh(self, graph: AnchorGraph, near: Callable[[int], Array], n_rows: int) -> None:
         """Let edges of the graph of anchors count by density; distances tell the dimension."""
-        density = self._settle_density(near, n_rows)
+        # Anchors stand for many rows: these are their surroundings.
+        density = self._settle_density(lambda count, _: (near(count), None), n_rows)
         dimension = density.dimension
         if density.exponent and dimension is None:
             dimension = intrinsic_dimension(near(min(DIMENSION_NEIGHBORS, n_rows - 1)))
@@ -658,6 +676,9 @@ class HeatKernel(DiffusionKernel):
         if are_sought_in_cells(X, self._given["metric"]):
             # Distances and places of neighbours, and of candidates.
             rows += 24 * (n * max(DIMENSION_NEIGHBORS, n_neighbors) + CANDIDATES)
+        else:
+            # Distances and places of the rows between the neighbours and the end of surroundings.
+            rows += 16 * n * (surrounding_neighbor(n) - NEIGHBOR)
         return int(rows) + pairs_bytes(n, min(n_neighbors, n), n_clusters)
 
     def _settled_neighbors(self, n_rows: int, n_clusters: int) -> int:

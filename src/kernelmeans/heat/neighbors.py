@@ -21,7 +21,7 @@ from kernelmeans.engines.threads import (
     single_threaded_openmp,
 )
 from kernelmeans.heat.cells import Cells
-from kernelmeans.heat.density import FLAT, Density
+from kernelmeans.heat.density import FLAT, Density, core_distances
 from kernelmeans.heat.metric import (
     BOOLEAN,
     DIRECTIONS,
@@ -147,6 +147,17 @@ def find(known: Digests, sought: Digests) -> IntArray:
     return np.where(known[places] == sought, places, -1)
 
 
+class Found(NamedTuple):
+    """What one search finds: `NearestRows.near`, their recall, and `NearestRows.surroundings`."""
+
+    columns: IntArray
+    distances: Array
+    recall: float
+    surroundings: Array
+    #: The neighbour at the end of the surroundings.
+    end: int
+
+
 class NearestRows:
     """Rows that others are compared with; the search tree is not pickled.
 
@@ -168,8 +179,8 @@ class NearestRows:
     array([[1, 0]])
     """
 
-    #: The neighbours found by the widest search so far, their distances, and `recall`.
-    _near: tuple[IntArray, Array, float] | None = None
+    #: What the widest search so far has found.
+    _found: Found | None = None
     #: Whether rows are sought in cells; never in older model files.
     by_cells: bool = False
 
@@ -184,12 +195,12 @@ class NearestRows:
     @property
     def recall(self) -> float:
         """The fraction of the true neighbours that `near` has found: 1 unless rows are in cells."""
-        return 1.0 if self._near is None else self._near[2]
+        return 1.0 if self._found is None else self._found.recall
 
     @property
     def n_sought(self) -> int:
         """Other rows for each row that the widest search so far has sought."""
-        return 0 if self._near is None else int(self._near[0].shape[1])
+        return 0 if self._found is None else int(self._found.columns.shape[1])
 
     @cached_property
     def _cells(self) -> Cells:
@@ -278,35 +289,52 @@ class NearestRows:
         distances : ndarray of shape (n_rows, n_neighbors)
             Their distances, ascending.
         """
-        if self._near is None or self._near[0].shape[1] < n_neighbors:
-            self._near = remembered(
-                lambda: self._find_near(n_neighbors), lambda: (self.content, n_neighbors)
-            )
-        columns, distances, _ = self._near
-        return columns[:, :n_neighbors], distances[:, :n_neighbors]
+        if self._found is None or self.n_sought < n_neighbors:
+            self._seek(n_neighbors, n_neighbors)
+        assert self._found is not None
+        return self._found.columns[:, :n_neighbors], self._found.distances[:, :n_neighbors]
+
+    def surroundings(self, end: int, n_neighbors: int) -> Array:
+        """Distances (n_rows,) to the neighbour of rank `end`, up to the same factor.
+
+        The same search finds so many neighbours for `near`.
+        """
+        if end <= n_neighbors:
+            return core_distances(self.near(n_neighbors)[1], end)
+        if self._found is None or self.n_sought < n_neighbors or self._found.end != end:
+            self._seek(n_neighbors, end)
+        assert self._found is not None
+        return self._found.surroundings
 
     def others(self, n_neighbors: int) -> IntArray:
         """Indices (n_rows, n_neighbors) of the other rows that are nearest to each row."""
         return self.near(n_neighbors)[0]
 
-    def _find_near(self, n_neighbors: int) -> tuple[IntArray, Array, float]:
+    def _seek(self, n_neighbors: int, end: int) -> None:
+        self._found = remembered(
+            lambda: self._find_near(n_neighbors, end), lambda: (self.content, n_neighbors, end)
+        )
+
+    def _find_near(self, n_neighbors: int, end: int) -> Found:
         n, recall = self.rows.shape[0], 1.0
         held = config_context(working_memory=HELD_MIB)
         with _SEARCHING, single_threaded_blas(), forkable_openmp(), in_this_process(), held:
             if self.by_cells:
-                distances, found = self._cells.neighbors(n_neighbors + 1)
-                recall = self._cells.recall(n_neighbors + 1)
+                distances, found, surroundings = self._cells.neighbors(n_neighbors + 1, end + 1)
+                recall = self._cells.recall(n_neighbors + 1, end + 1)
             else:
-                distances, found = self._search.kneighbors(self._sought, n_neighbors + 1)
+                distances, found = self._search.kneighbors(self._sought, end + 1)
+                surroundings = distances[:n, end]
         _refuse_overflow(distances)
-        distances, found = distances[:n], found[:n]
+        distances, found = distances[:n, : n_neighbors + 1], found[:n, : n_neighbors + 1]
         itself = found == np.arange(n)[:, None]
         # A row may not find itself if others equal it up to rounding. Then one of these is left
         # out.
         itself[~itself.any(axis=1), 0] = True
         # Short indices, because they make products with the graph faster.
         columns: IntArray = found[~itself].reshape(n, n_neighbors).astype(np.int32)
-        return columns, distances[~itself].reshape(n, n_neighbors), recall
+        distances = distances[~itself].reshape(n, n_neighbors)
+        return Found(columns, distances, recall, surroundings.astype(np.float64), end)
 
     def graph(self, n_neighbors: int, density: Density = FLAT) -> Data:
         """The graph of `SpectralClustering(affinity="nearest_neighbors")`, or a weighted one.
