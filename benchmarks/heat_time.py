@@ -36,9 +36,13 @@ class Spectrum(NamedTuple):
 def spectrum(kernel: HeatKernel, k: int) -> Spectrum:
     """The input of the rules: the graph of a fitted kernel, ten pairs for each cluster."""
     rows, count = kernel._features.rows, kernel.parameters["n_neighbors"]
-    density = kernel._settle_density(
-        lambda wanted: rows.near(max(wanted, count - 1))[1], rows.rows.shape[0]
-    )
+
+    def near(wanted: int, end: int) -> tuple[np.ndarray, np.ndarray]:
+        n_neighbors = max(wanted, count - 1)
+        surroundings = rows.surroundings(end, n_neighbors)
+        return rows.near(n_neighbors)[1], surroundings
+
+    density = kernel._settle_density(near, rows.rows.shape[0])
     graph = rows.graph(count, density)
     pieces, S = find_pieces(graph, k), normalized(graph)
     values, vectors = [], []

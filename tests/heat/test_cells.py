@@ -123,6 +123,9 @@ def test_rows_are_compared_as_the_metric_says(metric, monkeypatch):
     assert nearest.by_cells
     assert not exact.by_cells
     assert recall_of(nearest.others(COUNT), exact.others(COUNT)) >= 0.85
+    ratio = nearest.surroundings(60, COUNT) / exact.surroundings(60, COUNT)
+    assert np.median(ratio) / ratio.min() < 1.02
+    assert (ratio < 1.1 * np.median(ratio)).mean() > 0.9
     assert exact.recall == 1
     assert 0.85 < nearest.recall <= 1
     assert recall_of(nearest.of(new, COUNT)[1], exact.of(new, COUNT)[1]) >= 0.85

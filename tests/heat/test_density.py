@@ -17,7 +17,7 @@ import oracle
 from data import blobs, cloud
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.baselines import RKKM
-from kernelmeans.heat import HeatKernel
+from kernelmeans.heat import DistancesKernel, HeatKernel
 from kernelmeans.heat import density as density_module
 from kernelmeans.heat.density import FLAT, Density, core_distances, surrounding_neighbor
 from kernelmeans.heat.neighbors import NearestRows, both_ways, nearest_distances, nearest_stored
@@ -205,6 +205,16 @@ class TestSurroundings:
         monkeypatch.setattr(density_module, "MOST_SURROUNDING", 5)
         assert np.bincount(fitted(X).labels_).min() < 30
 
+    def test_stored_distances_give_what_rows_give(self):
+        X = stretched(1500)
+        D = KNeighborsTransformer(n_neighbors=20).fit_transform(X)
+        rows = HeatKernel(n_neighbors=7).fit(X, n_clusters=3)
+        stored = DistancesKernel(n_neighbors=7).fit(D, n_clusters=3)
+        alone = NearestRows(X, "euclidean").near(10)[1]
+        assert_allclose(stored.eigenvalues, rows.eigenvalues, rtol=1e-9)
+        assert surrounding_neighbor(1500) == 15
+        assert Density.of("auto", alone).exponent == pytest.approx(rows.parameters["density"])
+
     def test_one_search_finds_all(self):
         nearest = NearestRows(cloud(300, 4), "euclidean")
         surroundings = nearest.surroundings(40, 9)
@@ -215,6 +225,12 @@ class TestSurroundings:
         order = np.sort(cdist(nearest.rows, nearest.rows), axis=1)
         assert_allclose(surroundings / nearest.near(1)[1][:, 0], order[:, 40] / order[:, 1])
         assert_allclose(nearest.surroundings(4, 9), nearest.near(4)[1][:, 3])
+        # More neighbours are found together with the same surroundings, and fewer need no search.
+        nearest.near(12)
+        wider = nearest._found
+        assert_allclose(nearest.surroundings(40, 9), surroundings)
+        assert_array_equal(nearest.near(9)[0], found.columns)
+        assert nearest._found is wider
 
 
 class TestDimension:

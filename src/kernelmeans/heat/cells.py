@@ -14,7 +14,7 @@ from kernelmeans.lowrank.landmarks import kmeans_centroids
 
 #: Rows of the subsample in which the centroids are found, for each cell.
 ROWS_PER_CELL = 50
-#: Recall that is enough: with more of the true neighbours labels are the same.
+#: Recall that is enough: with more of the true neighbours most labels are the same.
 ENOUGH = 0.9
 #: Rows whose true neighbours are found to estimate the recall, and such rows in one block.
 SAMPLED, AT_ONCE = 256, 32

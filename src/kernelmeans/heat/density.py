@@ -9,12 +9,12 @@ from kernelmeans._typing import Array, Data
 #: The neighbour whose distance tells how dense rows are; the row itself does not count.
 NEIGHBOR = 5
 #: Rows of the table for each row of the surroundings, in which a row has to be dense as well, and
-#: the most rows that these have. In a hundredth of a table a few nearly equal rows are no cluster.
+#: the most rows of surroundings. With fewer, a few nearly equal rows would be clusters.
 PER_SURROUNDING, MOST_SURROUNDING = 100, 80
 #: Neighbours by which the dimension is estimated.
 DIMENSION_NEIGHBORS = 10
-#: Smallest and largest weight of an edge; that of an edge between rows of median density is 1. With
-#: more between them, eigenvalues would lose their digits, and a few nearly equal rows would
+#: Smallest and largest weight of an edge. Between rows of median density it is about 1. With more
+#: between these bounds, eigenvalues would lose their digits, and a few nearly equal rows would
 #: outweigh all others.
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-4, 1e3
 #: Largest exponent for ``density="auto"``.
@@ -117,7 +117,7 @@ FLAT = Density(0.0, None, np.empty(0), 1.0)
 
 
 def surrounding_neighbor(n_rows: int) -> int:
-    """The neighbour at the end of a row's surroundings: one for 100 rows, from 5 to 80.
+    """The neighbour at the end of a row's surroundings: one for every 100 rows, 5 to 80.
 
     A few nearly equal rows are dense among their fifth neighbours, and would become clusters. In
     their surroundings they are not.

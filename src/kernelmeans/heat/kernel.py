@@ -387,9 +387,9 @@ class HeatKernel(DiffusionKernel):
     The weights follow the density of rows, so that edges through sparse places count less. The
     length of an edge is the distance of its ends, or that of an end to its fifth neighbour if this
     is larger. Its weight is (length / c)^-p, where c is the median distance to the fifth neighbour.
-    Where a row is sparse in its surroundings, a hundredth of the rows and at most 80, these count
-    instead of its fifth neighbour, in units of their own median. So a few nearly equal rows are not
-    dense.
+    The surroundings of a row are its nearest rows, a hundredth of all, from 5 to 80. If the
+    distance to the last of them is larger than that to the fifth neighbour, each in units of its
+    median, it counts instead. So a few nearly equal rows are not dense.
 
     The exponent p is ``density``. Where d is the intrinsic dimension, density goes as c^-d. A cut
     of the unweighted graph then weighs places by density^(1 - 1/d), and with p = d/2 + 2 by
@@ -547,7 +547,8 @@ class HeatKernel(DiffusionKernel):
     ) -> Trial:
         """Learn anchors from a subsample of the training rows, if there are too many for a graph.
 
-        Density counts as in the graph of all rows: its weights are powers of the density of rows,
+        Density counts as in the graph of all rows, but without surroundings, because anchors stand
+        for many rows: its weights are powers of the density of rows,
         and so are those of the edges between a row and its anchors, because each anchor stands for
         a known number of rows (``kernelmeans.heat.density.anchor_density``). The dimension, and the
         best time, are those of a few thousand of the rows.
@@ -669,17 +670,18 @@ class HeatKernel(DiffusionKernel):
         if not self.has_anchors:
             # Such metrics are sought without trees: distances held at a time, and their order.
             rows += 3 * min(n * n * 8, HELD_MIB * 2**20)
-        n_neighbors = self._given["n_neighbors"]
+        search, n_neighbors = 0, self._given["n_neighbors"]
         if isinstance(n_neighbors, str):
             # Twice as many, in case the graph has too many pieces.
             n_neighbors = 2 * self.factor * auto_neighbors(n, n_clusters)
         if are_sought_in_cells(X, self._given["metric"]):
             # Distances and places of neighbours, and of candidates.
             rows += 24 * (n * max(DIMENSION_NEIGHBORS, n_neighbors) + CANDIDATES)
-        else:
-            # Distances and places of the rows between the neighbours and the end of surroundings.
-            rows += 16 * n * (surrounding_neighbor(n) - NEIGHBOR)
-        return int(rows) + pairs_bytes(n, min(n_neighbors, n), n_clusters)
+        elif self._given["density"] != 0:
+            # Distances and places of all surroundings, which scikit-learn stacks, and a mask.
+            search = 36 * n * (1 + surrounding_neighbor(n))
+        # The graph follows the search.
+        return int(rows) + max(search, pairs_bytes(n, min(n_neighbors, n), n_clusters))
 
     def _settled_neighbors(self, n_rows: int, n_clusters: int) -> int:
         """Neighbours of each of the distinct rows, not more than there are rows."""

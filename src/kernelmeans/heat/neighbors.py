@@ -147,7 +147,7 @@ def find(known: Digests, sought: Digests) -> IntArray:
     return np.where(known[places] == sought, places, -1)
 
 
-class Found(NamedTuple):
+class Neighbors(NamedTuple):
     """What one search finds: `NearestRows.near`, their recall, and `NearestRows.surroundings`."""
 
     columns: IntArray
@@ -180,7 +180,7 @@ class NearestRows:
     """
 
     #: What the widest search so far has found.
-    _found: Found | None = None
+    _found: Neighbors | None = None
     #: Whether rows are sought in cells; never in older model files.
     by_cells: bool = False
 
@@ -290,7 +290,8 @@ class NearestRows:
             Their distances, ascending.
         """
         if self._found is None or self.n_sought < n_neighbors:
-            self._seek(n_neighbors, n_neighbors)
+            # What is known of surroundings is found again.
+            self._seek(n_neighbors, max(n_neighbors, self._found.end if self._found else 0))
         assert self._found is not None
         return self._found.columns[:, :n_neighbors], self._found.distances[:, :n_neighbors]
 
@@ -299,6 +300,7 @@ class NearestRows:
 
         The same search finds so many neighbours for `near`.
         """
+        n_neighbors = max(n_neighbors, self.n_sought)
         if end <= n_neighbors:
             return core_distances(self.near(n_neighbors)[1], end)
         if self._found is None or self.n_sought < n_neighbors or self._found.end != end:
@@ -315,7 +317,7 @@ class NearestRows:
             lambda: self._find_near(n_neighbors, end), lambda: (self.content, n_neighbors, end)
         )
 
-    def _find_near(self, n_neighbors: int, end: int) -> Found:
+    def _find_near(self, n_neighbors: int, end: int) -> Neighbors:
         n, recall = self.rows.shape[0], 1.0
         held = config_context(working_memory=HELD_MIB)
         with _SEARCHING, single_threaded_blas(), forkable_openmp(), in_this_process(), held:
@@ -334,7 +336,7 @@ class NearestRows:
         # Short indices, because they make products with the graph faster.
         columns: IntArray = found[~itself].reshape(n, n_neighbors).astype(np.int32)
         distances = distances[~itself].reshape(n, n_neighbors)
-        return Found(columns, distances, recall, surroundings.astype(np.float64), end)
+        return Neighbors(columns, distances, recall, surroundings.astype(np.float64), end)
 
     def graph(self, n_neighbors: int, density: Density = FLAT) -> Data:
         """The graph of `SpectralClustering(affinity="nearest_neighbors")`, or a weighted one.
