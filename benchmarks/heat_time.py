@@ -36,13 +36,9 @@ class Spectrum(NamedTuple):
 def spectrum(kernel: HeatKernel, k: int) -> Spectrum:
     """The input of the rules: the graph of a fitted kernel, ten pairs for each cluster."""
     rows, count = kernel._features.rows, kernel.parameters["n_neighbors"]
-
-    def near(wanted: int, end: int) -> tuple[np.ndarray, np.ndarray]:
-        n_neighbors = max(wanted, count - 1)
-        surroundings = rows.surroundings(end, n_neighbors)
-        return rows.near(n_neighbors)[1], surroundings
-
-    density = kernel._settle_density(near, rows.rows.shape[0])
+    density = kernel._settle_density(
+        lambda wanted, end: rows.distances(max(wanted, count - 1), end), rows.rows.shape[0]
+    )
     graph = rows.graph(count, density)
     pieces, S = find_pieces(graph, k), normalized(graph)
     values, vectors = [], []

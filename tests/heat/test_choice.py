@@ -99,12 +99,13 @@ def test_a_given_graph_is_cut_by_its_weights():
 
 @pytest.mark.parametrize("k", [-40, 3, 60])
 def test_units_do_not_matter(k):
-    X, _ = unequal()
+    # Where several partitions cost the same, the order of rows decides which one is tried.
+    sizes, centers = [400, 200, 100, 80], np.array(CORNERS) / 2
+    X, _ = make_blobs(sizes, centers=centers, cluster_std=1.2, random_state=0)
     one, other = fitted(X), fitted(X * 2.0**k)
     assert_array_equal(one.labels_, other.labels_)
     assert_allclose(other.times_["t"], one.times_["t"], rtol=1e-9)
-    # At the first time several partitions of the large blob cost the same.
-    assert_array_equal(one.times_["cut"][1:], other.times_["cut"][1:])
+    assert_allclose(other.times_["cut"], one.times_["cut"], rtol=1e-12)
 
 
 def test_the_order_of_rows_and_equal_rows_do_not_matter():

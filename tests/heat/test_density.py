@@ -27,11 +27,9 @@ POWERS = [0.5, 1, 4.2, 16, 100, "auto"]
 
 def graph_of_rows(X, n_neighbors, density, metric="euclidean"):
     """The graph in use, and the density."""
-    nearest, count = NearestRows(X, metric), min(10, X.shape[0] - 1)
-    surroundings = nearest.surroundings(
-        min(surrounding_neighbor(X.shape[0]), X.shape[0] - 1), count
-    )
-    found = Density.of(density, nearest.near(count)[1], surroundings)
+    nearest, n = NearestRows(X, metric), X.shape[0]
+    ranks = (min(rank, n - 1) for rank in (10, surrounding_neighbor(n)))
+    found = Density.of(density, *nearest.distances(*ranks))
     return nearest.graph(n_neighbors, found).toarray(), found
 
 

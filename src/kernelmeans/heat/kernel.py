@@ -387,9 +387,9 @@ class HeatKernel(DiffusionKernel):
     The weights follow the density of rows, so that edges through sparse places count less. The
     length of an edge is the distance of its ends, or that of an end to its fifth neighbour if this
     is larger. Its weight is (length / c)^-p, where c is the median distance to the fifth neighbour.
-    The surroundings of a row are its nearest rows, a hundredth of all, from 5 to 80. If the
-    distance to the last of them is larger than that to the fifth neighbour, each in units of its
-    median, it counts instead. So a few nearly equal rows are not dense.
+    The surroundings of a row are its nearest rows, a hundredth of all, from 5 to 80. The distances
+    to the last of them and to the fifth neighbour are divided by their medians, and the larger one
+    counts. So a few nearly equal rows are not dense.
 
     The exponent p is ``density``. Where d is the intrinsic dimension, density goes as c^-d. A cut
     of the unweighted graph then weighs places by density^(1 - 1/d), and with p = d/2 + 2 by
@@ -511,14 +511,10 @@ class HeatKernel(DiffusionKernel):
         sought, _ = remembered(
             lambda: untorn(nearest, n_neighbors), lambda: ("untorn", nearest.content, n_neighbors)
         )
-
-        def near(count: int, end: int) -> tuple[Array, Array]:
-            # One search finds the neighbours for the graph too.
-            count = max(count, n_neighbors - 1)
-            surroundings = sought.surroundings(end, count)
-            return sought.near(count)[1], surroundings
-
-        density = self._settle_density(near, len(known))
+        # One search finds the neighbours for the graph too.
+        density = self._settle_density(
+            lambda count, end: sought.distances(max(count, n_neighbors - 1), end), len(known)
+        )
         graph, pieces, n_neighbors = self._neighbor_graph(
             lambda count: sought.graph(count, density), n_neighbors, len(known), n_clusters
         )
@@ -547,11 +543,11 @@ class HeatKernel(DiffusionKernel):
     ) -> Trial:
         """Learn anchors from a subsample of the training rows, if there are too many for a graph.
 
-        Density counts as in the graph of all rows, but without surroundings, because anchors stand
-        for many rows: its weights are powers of the density of rows,
-        and so are those of the edges between a row and its anchors, because each anchor stands for
-        a known number of rows (``kernelmeans.heat.density.anchor_density``). The dimension, and the
-        best time, are those of a few thousand of the rows.
+        Density counts as in the graph of all rows: weights of edges are powers of it. It is known
+        near each anchor, because an anchor stands for a known number of rows
+        (``kernelmeans.heat.density.anchor_density``). Surroundings do not count: an anchor stands
+        for many rows anyway. The dimension, and the best time, are those of a few thousand of the
+        rows.
 
         Parameters
         ----------

@@ -308,6 +308,11 @@ class NearestRows:
         assert self._found is not None
         return self._found.surroundings
 
+    def distances(self, n_neighbors: int, end: int) -> tuple[Array, Array]:
+        """The distances of `near`, and those of `surroundings`, by one search."""
+        surroundings = self.surroundings(end, n_neighbors)
+        return self.near(n_neighbors)[1], surroundings
+
     def others(self, n_neighbors: int) -> IntArray:
         """Indices (n_rows, n_neighbors) of the other rows that are nearest to each row."""
         return self.near(n_neighbors)[0]
