@@ -31,8 +31,8 @@ class Density(NamedTuple):
     dimension : float or None
         The `intrinsic_dimension` that ``"auto"`` has followed.
     core : ndarray of shape (n_rows,)
-        Core distances: those of rows to their fifth neighbours, in units of the median. That to
-        the end of the surroundings counts instead, in units of its own median, if it is larger.
+        Core distances: the larger of two distances of a row, each in units of its median. One is
+        that to the fifth neighbour, the other that to the end of the surroundings.
     median : float
         The median distance to the fifth neighbour.
     """
