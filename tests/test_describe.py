@@ -112,19 +112,19 @@ def test_logarithms_of_a_fit_are_compared_as_such(rng, skewed):
     model = make_pipeline(prepare, KernelPowerKMeans(3, random_state=0)).fit(table)
     described, labels = describe(model, table), model.predict(table)
     found = indexed(described)
-    assert ("(of logarithms beside geometric means)" in str(described)) == (skewed == "log")
+    assert ("(of logarithms beside log means)" in str(described)) == (skewed == "log")
     if skewed == "keep":
-        assert "geometric mean" not in set(found["statistic"])
+        assert "log mean" not in set(found["statistic"])
         return
     unit = np.median(money)
     logs = np.log1p(money / unit)
     for cluster in range(3):
         entry, own = found.loc[cluster, "money"], logs[labels == cluster].mean()
-        assert entry.statistic == "geometric mean"
+        assert entry.statistic == "log mean"
         assert entry.difference == pytest.approx((own - logs.mean()) / logs.std())
         assert entry.number == pytest.approx(unit * np.expm1(own))
         assert entry.overall_number == pytest.approx(unit * np.expm1(logs.mean()))
-        assert f"geometric mean {entry.value}" in str(described)
+        assert f"log mean {entry.value}" in str(described)
         assert float(entry.value) == pytest.approx(entry.number, rel=0.05)
     text = str(described)
     assert max(map(len, text.splitlines())) <= 80

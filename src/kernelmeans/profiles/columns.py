@@ -26,7 +26,7 @@ _FEWEST = 0.05
 _ROUNDING = 1e-12
 _NUMBERS = ("number", "counter", "date", "constant")
 #: Statistics of a column of numbers.
-AVERAGES = ("mean", "median", "geometric mean")
+AVERAGES = ("mean", "median", "log mean")
 
 
 class Grouped(NamedTuple):
@@ -100,18 +100,18 @@ class Profile(NamedTuple):
     kind : str
         What the column is, as in `kernelmeans.tables.column_kind`.
     statistic : str
-        "mean", "median", "geometric mean", "most frequent" or "fraction".
+        "mean", "median", "log mean", "most frequent" or "fraction".
     numbers, overall : ndarray of shape (n_clusters,)
         The average of the cluster and of all rows, of dates in days since 1970. Of a
         category the fraction of the cluster that has its most frequent value, and the fraction of
         all rows that has this value. NaN if there is none. Of missing values their fraction.
     difference : ndarray of shape (n_clusters,)
         Between `numbers` and `overall`, in standard deviations; between their logarithms beside a
-        geometric mean. NaN if there is none.
+        log mean. NaN if there is none.
     missing : ndarray of shape (n_clusters,)
         Fraction of the rows of the cluster that have no value.
     scale : float
-        The standard deviation; NaN beside a geometric mean.
+        The standard deviation; NaN beside a log mean.
     values : list of str or None
         Text for each cluster, if the column is no number: the most frequent value, None if there is
         none, or a fraction in percent.
@@ -242,7 +242,7 @@ def _of_numbers(kind: str, numbers: Array, grouped: Grouped, knee: float) -> Pro
         ends = np.nanmin(first), np.nanmax(last)
         scale = _deviation(np.clip(values, *ends), weights)
     else:
-        statistic = "geometric mean" if knee else "mean"
+        statistic = "log mean" if knee else "mean"
         with np.errstate(invalid="ignore"):  # no value in a cluster: NaN
             found = center + present.sums(numbers - center) / present.sums()
     found[~grouped.told(present)] = np.nan

@@ -83,7 +83,7 @@ class Entry(NamedTuple):
         "number", "flag", "category", "date", "text", "identifier", "counter" or "constant"; of
         labels that were given on the command line "label".
     statistic : str
-        "mean", "median" (of numbers with heavy tails), "geometric mean" (of numbers whose
+        "mean", "median" (of numbers with heavy tails), "log mean" (of numbers whose
         logarithms the clusters depend on), "most frequent" or "fraction" (of gaps).
     value : str or None
         The average, most frequent value or fraction in the cluster, as text; None if there is
@@ -99,7 +99,7 @@ class Entry(NamedTuple):
         The same of the whole table; the fraction of the same value there.
     difference : float
         Between both numbers, in standard deviations of the whole table; between their logarithms,
-        and in standard deviations of these, beside a geometric mean.
+        and in standard deviations of these, beside a log mean.
     lift : float
         How many times as frequent the value or gap is in the cluster; NaN for numbers.
     missing : float
@@ -289,7 +289,7 @@ class Description:
             yield "\n" + "\n".join(wrap(self.remark, _WIDTH))
         if every:
             told = {entry.statistic for top in tops.values() for entry in top}
-            logs = " (of logarithms beside geometric means)" * ("geometric mean" in told)
+            logs = " (of logarithms beside log means)" * ("log mean" in told)
             units = (
                 f"sd: standard deviations of all rows{logs}; lift: times as frequent as in all rows"
             )

@@ -187,7 +187,7 @@ def _ends(low: float, high: float, entry: Entry) -> list[str] | None:
     """
     if entry.kind == "date":
         texts = [str(np.datetime64(int(day), "D"))[:7] for day in (low, high)]
-    elif entry.statistic == "geometric mean":
+    elif entry.statistic == "log mean":
         texts = [number(float(f"{one:.2g}")) for one in (low, high)]
     elif 0 < high - low < np.inf:
         digits = 1 - int(np.floor(np.log10(high - low)))

@@ -144,7 +144,7 @@ def _profiles(found: Found) -> Html | None:
     note = remark(
         "These are the columns in which a cluster differs most from all rows, in standard "
         "deviations. Numbers have their mean, or their median where tails are heavy. Where the "
-        "clusters depend on logarithms, they have their geometric mean, and standard deviations "
+        "clusters depend on logarithms, they have their log mean, and standard deviations "
         "are those of the logarithms. Categories "
         "have their most frequent value and its fraction. A column that is missing in some rows "
         "has their fraction too. Compared: the filled shape is this cluster; the line in a "
