@@ -430,3 +430,24 @@ def test_text_of_a_nearly_empty_column_says_so():
     column = TableTransformer().fit(table).columns_[0]
     assert (column.kind, column.used) == ("text", False)
     assert column.reason == "nearly empty: 7 rows of 1460 with a value"
+
+
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [
+        ("1970/01/02", 1440),
+        ("1970-1-2, 0:30", 1470),
+        ("1970.01.02 12:05 AM", 1445),
+        ("2.1.1970 12:05:00 pm", 2165),
+        ("1970/01/02 1:00:00 PM GMT+1", 2160),
+        ("1970-01-02 13:00 UTC", 2220),
+        ("1970-01-01T21:00:00-0330", 1470),
+    ],
+)
+def test_dates_are_written_in_many_ways(text, minutes):
+    assert days_of(text) == pytest.approx(minutes / 1440)
+
+
+@pytest.mark.parametrize("text", ["1970/13/01", "1970/01/02 13:00 PM", "1970/01-02", "01/02/1970"])
+def test_other_dates_are_not_guessed(text):
+    assert np.isnan(days_of(text))

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Collection
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 import numpy as np
@@ -20,16 +20,26 @@ EMPTY = frozenset(("", "na", "n/a", "n.a.", "#n/a", "nan", "nat", "<na>", "null"
 MISSING = EMPTY | WORDS
 #: A word for missing values that is a value where it is frequent, as an answer to who else signs.
 NOTHING = "none"
+#: A sign for missing values that is a value beside its opposite, as the strands of a genome have.
+MINUS, PLUS = "-", "+"
 #: Pairs of words for 1 and 0.
 FLAGS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off"))
 #: The first and the last whole number that counts as a date.
 FIRST_DATE, LAST_DATE = 19000101, 21001231
-_TIME = r"(?:(?:,? |T)(\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?)\s?(Z|[+-]\d\d:?\d\d)?)?"
-_ISO_DATE = re.compile(rf"(\d{{4}})-(\d\d)-(\d\d){_TIME}", re.ASCII)
-_DOTTED_DATE = re.compile(rf"(\d{{1,2}})\.(\d{{1,2}})\.(\d{{4}}){_TIME}", re.ASCII)
+_ZONE = r"(?:Z|GMT|UTC)?(?:(?P<sign>[+-])(?P<hours>\d{1,2}):?(?P<minutes>\d\d)?)?"
+_CLOCK = r"(?P<hour>\d{1,2})(?P<rest>:\d\d(?::\d\d(?:[.,]\d+)?)?)(?: ?(?P<half>[AP])M)?"
+_TIME = rf"(?:(?:,? |T){_CLOCK}\s?{_ZONE})?"
+_YEAR, _MONTH, _DAY_OF_MONTH = r"(?P<year>\d{4})", r"(?P<month>\d{1,2})", r"(?P<day>\d{1,2})"
+_DATES = [
+    re.compile(form, re.ASCII | re.IGNORECASE)
+    for form in (
+        rf"{_YEAR}(?P<mark>[/.-]){_MONTH}(?P=mark){_DAY_OF_MONTH}{_TIME}",
+        rf"{_DAY_OF_MONTH}\.{_MONTH}\.{_YEAR}{_TIME}",
+    )
+]
 # A date whose order of day and month is not known.
-_OTHER_DATE = re.compile(rf"\d{{1,4}}([/.-])\d{{1,2}}\1\d{{2,4}}{_TIME}", re.ASCII)
-_COMPACT_DATE = re.compile(r"(\d{4})(\d\d)(\d\d)", re.ASCII)
+_OTHER_DATE = re.compile(rf"\d{{1,4}}([/.-])\d{{1,2}}\1\d{{2,4}}{_TIME}", re.ASCII | re.IGNORECASE)
+_COMPACT_DATE = re.compile(r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)", re.ASCII)
 _DAY = 86400.0
 #: The other text of a truth value: a word among objects, but 0 or 1 in a column of truth values.
 _TRUTH = {"0": "False", "1": "True", "False": "0", "True": "1"}
@@ -52,7 +62,7 @@ def is_flag_in_words(values: Array) -> bool:
 
 def is_date(text: str) -> bool:
     """Whether a text looks like a date, with a time or without."""
-    return bool(_ISO_DATE.fullmatch(text) or _OTHER_DATE.fullmatch(text))
+    return any(form.fullmatch(text) for form in (*_DATES, _OTHER_DATE))
 
 
 def is_no_date(text: str) -> bool:
@@ -63,30 +73,42 @@ def is_no_date(text: str) -> bool:
 def days_of(text: str) -> float:
     """The days from 1970 to a date such as 2025-12-31, 31.12.2025 or 20251231; NaN if it is none.
 
+    A year that comes first is followed by the month.
+
     Examples
     --------
     >>> from kernelmeans.tables.values import days_of
     >>> days_of("1970-01-02"), days_of("03.01.1970 12:00"), days_of("01/02/2025")
     (1.0, 2.5, nan)
     """
-    if found := _ISO_DATE.fullmatch(text):
-        year, month, day, time, zone = found.groups()
-    elif found := _DOTTED_DATE.fullmatch(text):
-        day, month, year, time, zone = found.groups()
-    elif found := _COMPACT_DATE.fullmatch(text):
-        (year, month, day), time, zone = found.groups(), None, None
-        if not FIRST_DATE <= int(text) <= LAST_DATE:
-            return np.nan
-    else:
+    found = next(filter(None, (form.fullmatch(text) for form in (*_DATES, _COMPACT_DATE))), None)
+    if found is None or (text.isdigit() and not FIRST_DATE <= int(text) <= LAST_DATE):
         return np.nan
-    hour, colon, rest = (time or "0:00").partition(":")
+    parts = found.groupdict()
     try:
         date = datetime.fromisoformat(
-            f"{year}-{month:0>2}-{day:0>2}T{hour:0>2}{colon}{rest}{zone or ''}"
+            f"{parts['year']}-{parts['month']:0>2}-{parts['day']:0>2}T{_iso_time(**parts)}"
         )
     except ValueError:
         return np.nan
-    return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp() / _DAY
+    return date.timestamp() / _DAY
+
+
+def _iso_time(
+    hour: str | None = None,
+    rest: str | None = None,
+    half: str | None = None,
+    sign: str | None = None,
+    hours: str | None = None,
+    minutes: str | None = None,
+    **_: str | None,
+) -> str:
+    """A time as ISO 8601 writes it; without a zone it is one of UTC."""
+    if hour and half:  # 12 AM is midnight
+        if not 1 <= int(hour) <= 12:
+            raise ValueError(f"no hour: {hour}")
+        hour = str(int(hour) % 12 + 12 * (half in "pP"))
+    return f"{hour or '0':0>2}{rest or ':00'}{sign or '+'}{hours or '0':0>2}:{minutes or '00'}"
 
 
 def days_of_numbers(numbers: Array) -> Array:
@@ -152,7 +174,8 @@ class Texts:
             self._rows = [v if type(v) is str else _text_of(v) for v in values.tolist()]
         self._values, self._counts = values, Counter(self._rows)
         self._trimmed = {text: text.strip() for text in self._counts}
-        self.missing = MISSING.difference(map(str.lower, known))
+        signs = {MINUS} if PLUS in self._trimmed.values() else ()
+        self.missing = MISSING.difference(map(str.lower, known), signs)
         self.clean = {
             raw: None if text.lower() in self.missing else text
             for raw, text in self._trimmed.items()
