@@ -170,6 +170,13 @@ TEXTS = {
     "separators and line breaks in quotes": written(
         with_columns(place=repeated("Paris, France", 'the "Hague"', "Rome\n(old)", "Lyon"))
     ),
+    "quotes in quotes as R writes them": written(
+        text(
+            frame=FRAME.with_columns(place=pl.Series(repeated("the ~Hague~", "~Rome~, old", "9~"))),
+            quoting=QUOTE_ALL,
+        ).replace("~", '\\"'),
+        partial(pd.read_csv, quotechar='"', doublequote=False, escapechar="\\"),
+    ),
     "blanks": written(
         PLAIN.replace(",", " , "), partial(pd.read_csv, sep=r"\s*,\s*", engine="python")
     ),
@@ -209,6 +216,7 @@ COLUMNS = {
         missing_values=["-999", "n/t"],
     ),
     "none among words": written(with_columns(plan=repeated("none", "basic", "none", "plus"))),
+    "strands": written(with_columns(strand=repeated("+", "-", "-", "+", "+"))),
     "yes and no": written(with_columns(member=repeated("yes", "no", "no", "yes"))),
     "Y and N with gaps": written(with_columns(member=repeated("Y", "N", "", "Y", "N"))),
     "truth values": written(with_columns(member=repeated("True", "False", "False", "True"))),
@@ -223,6 +231,13 @@ COLUMNS = {
     ),
     "dates with times": written(
         with_columns(since=[f"{day} 10:30:00" for day in DAYS]), dates=True
+    ),
+    "dates with slashes": written(
+        with_columns(since=[day.replace("-0", "/").replace("-", "/") for day in DAYS]), dates=True
+    ),
+    "dates of forms": written(
+        with_columns(since=[f"{day.replace('-', '/')} 9:05:00 PM GMT+1" for day in DAYS]),
+        dates=True,
     ),
     "dates in digits": written(
         with_columns(since=[day.replace("-", "") for day in DAYS]), dates=True
