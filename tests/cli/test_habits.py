@@ -563,6 +563,12 @@ def test_numbers_that_may_be_thousands(content, expected):
         assert found == ([1.234, 12.345] if point == (decimal == ".") else [1234, 12345])
 
 
+@pytest.mark.parametrize("mark", [".", ","])
+def test_named_marks_between_groups_are_not_doubted(mark):
+    content = AMBIGUOUS.format(";", mark)
+    assert read(content, thousands=mark)["a"].to_list() == [1234, 12345]
+
+
 def test_points_are_not_doubted_among_points():
     assert read("a,b\n1.234,0.5\n12.345,1\n")["a"].to_list() == [1.234, 12.345]
 
@@ -635,6 +641,11 @@ def test_as_told(content, reading, expected):
         ("a,b\nx,1,2\ny,3,4\n", {}, ["line 2 has 3 values", "remove it"]),
         ('a,b\n1,"x\n2,y\n', {}, ["line 3", "unexpected end of data"]),
         ('a,b\n1,"x" 5" y\n', {}, ["line 2"]),
+        (
+            'a b\n"x",1\n',
+            {"separator": " "},
+            ["line 2", "between ' '", "--separator names another"],
+        ),
         (b"a,b\n\x81\xff,1\n", {}, ["is no text in cp1252", "--encoding"]),
         ("a,b\nx,1\n".encode("utf-32"), {}, ["zero bytes", "--encoding"]),
         ("é,b\n1,2\n", {"encoding": "ascii"}, ["no text in ascii", "--encoding"]),

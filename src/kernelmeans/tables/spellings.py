@@ -284,7 +284,7 @@ def _doubted_in_fit(
         found = _first(numbers, decimal)
     elif len(decimals) == 2 and known is None:
         found = _first(numbers, ".,")
-    elif len(decimals) == 2 and OTHER[decimal] not in marks.shown:
+    elif len(decimals) == 2 and OTHER[decimal] not in marks.shown + (marks.thousands or ""):
         found = _first(numbers, OTHER[decimal])
     else:
         found = None
