@@ -450,7 +450,7 @@ def test_columns_of_other_things_are_left_out():
     )
     transformer = TableTransformer(scale=False).fit(numbers)
     assert [one.kind for one in transformer.columns_] == ["number"] * 2 + ["text"] + ["nested"] * 2
-    assert transformer.columns_[2].reason == "neither numbers nor text"
+    assert transformer.columns_[2].reason == "lists or other objects"
     np.testing.assert_array_equal(
         transformer.transform(numbers), [[1, 0, 1], [5, 0, 5], [5, 1, 5], [7, 0, 8]]
     )
@@ -511,7 +511,7 @@ def test_gaps_among_vectors_are_said():
 )
 def test_other_lists_are_no_vectors(lists):
     column = TableTransformer().fit(pd.DataFrame({"age": [3, 9], "lists": lists})).columns_[1]
-    assert (column.kind, column.reason) == ("text", "neither numbers nor text")
+    assert (column.kind, column.reason) == ("text", "lists or other objects")
 
 
 @pytest.mark.parametrize(

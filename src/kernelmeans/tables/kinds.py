@@ -180,7 +180,7 @@ def found_in(values: Array, name: str, *, is_category: bool = False, marks: Mark
         if usage := _usage(values[is_odd], name):
             gaps = f", and {n_missing} missing" if n_missing else ""
             return Found("nested", usage.replace(":", f"{gaps}:", 1), n_missing)
-        return Found("text", "neither numbers nor text", n_missing)
+        return Found("text", "lists or other objects", n_missing)
     return _with_words(
         _among_texts(texts := Texts(values), values, name, is_category, marks), texts
     )
