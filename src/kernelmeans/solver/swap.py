@@ -25,8 +25,8 @@ WORTHWHILE = 1e-4
 SEARCHED, SEARCHED_PER_CLUSTER = 8192, 500
 #: Hard runs from k-means++ seeds that are tried before the first move.
 RIVALS = 8
-#: Number of distances that take little time: samples times centroids, summed over failed moves.
-QUICK = 2**19
+#: Number of distances that take half a second: samples times centroids, summed over failed moves.
+QUICK = 2**22
 #: Number of distances, summed over steps, that end a search of ``n_swaps="auto"`` after some five
 #: seconds, and usual number of steps of a move. With a hundred clusters, more moves would still
 #: lower the cost a little for minutes.
