@@ -14,10 +14,11 @@ from fuzz.definitions import Long
 #: one no longer counts, what remains of states that are mixed, and the rows of a mean cluster that
 #: are debris.
 PAIRS_PER_CLUSTER, EXTRA_PAIRS, NEGLIGIBLE, MIXED, DEBRIS = 2, 10, 1e-2, 1e-3, 0.05
-#: The neighbour that tells the density (cases have too few rows for surroundings to count), the
-#: neighbours that tell the dimension, the smallest and the largest weight of an edge, and the
-#: largest power for ``density="auto"``.
+#: The neighbour that tells the density, the neighbours that tell the dimension, the smallest and
+#: the largest weight of an edge, and the largest power for ``density="auto"``.
 CORE_NEIGHBOR, DIMENSION_NEIGHBORS, LIGHTEST, HEAVIEST, MOST = 5, 10, Long("1e-4"), Long(1000), 16
+#: The most neighbours in surroundings.
+SURROUNDINGS = 80
 #: Jacobi's method converges quadratically: it takes six or seven rounds for small matrices.
 ROUNDS = 20
 
@@ -70,7 +71,13 @@ def intrinsic_dimension(far: Any) -> Any:
     return len(inverses) / np.sum(inverses) if inverses else None
 
 
-def edge_weights(far: Any, density: Any) -> tuple[Any, Any, Any]:
+def core_distances(far: Any, rank: int) -> Any:
+    """Distances to the other row of this rank, or to the last of fewer."""
+    near = [to_others(far, i)[:rank] for i in range(len(far))]
+    return np.array([own[-1] if len(own) else np.inf for own in near], Long)
+
+
+def edge_weights(far: Any, density: Any, per_surrounding: int) -> tuple[Any, Any, Any]:
     """Weights of edges between any two rows, by the density of rows.
 
     Parameters
@@ -79,6 +86,8 @@ def edge_weights(far: Any, density: Any) -> tuple[Any, Any, Any]:
         Distances, infinite where they are not known. The diagonal does not count.
     density : "auto" or float
         The power; half the dimension plus 2.
+    per_surrounding : int
+        Rows for each row of surroundings.
 
     Returns
     -------
@@ -93,14 +102,12 @@ def edge_weights(far: Any, density: Any) -> tuple[Any, Any, Any]:
     if density == "auto":
         dimension = intrinsic_dimension(far)
         power = Long(0) if dimension is None else min(dimension / 2 + 2, Long(MOST))
-    core = np.full(n, np.inf, Long)
-    for i in range(n):
-        near = to_others(far, i)[:CORE_NEIGHBOR]
-        core[i] = near[-1] if len(near) else np.inf
+    core = core_distances(far, CORE_NEIGHBOR)
     unit = np.median(core)
     if power == 0 or not 0 < unit < np.inf:
         return np.ones((n, n), Long), Long(0), dimension
-    core = core / unit
+    wide = core_distances(far, min(max(n // per_surrounding, CORE_NEIGHBOR), SURROUNDINGS))
+    core = np.maximum(core / unit, wide / np.median(wide))
     lengths = np.maximum(far / unit, np.maximum(core[:, None], core))
     np.fill_diagonal(lengths, core)
     with np.errstate(divide="ignore", over="ignore"):

@@ -1,10 +1,12 @@
 """Small problems of heat kernels against the definitions of `fuzz.definitions_heat`."""
 
 from typing import Any, NamedTuple
+from unittest.mock import patch
 
 import numpy as np
 import scipy.sparse
 
+import kernelmeans.heat.density
 from fuzz import Case, Refused, Rng
 from fuzz.cases.oracle import check_fit
 from fuzz.definitions import DRAWS, Long, close, means, relative_rounding, spread
@@ -71,7 +73,15 @@ def case(rng: Rng) -> Case:
     model = kind(k, **options, init=start, n_swaps=pick(rng, 0, 0, 3), random_state=0)
     weight = pick(rng, None, rng.uniform(0.1, 3, n), rng.integers(1, 4, n).astype(float))
     words = f"{model!r}\nX = {X!r}\nnew = {new!r}\nsample_weight = {weight!r}"
-    return Case(words, lambda: check(model, X, new, weight, start))
+    per = pick(rng, 100, 100, 1, 2)
+    words += f"\nPER_SURROUNDING = {per}"
+
+    def checked() -> None:
+        # Few rows have no surroundings.
+        with patch.object(kernelmeans.heat.density, "PER_SURROUNDING", per):
+            check(model, X, new, weight, start, per)
+
+    return Case(words, checked)
 
 
 def rows(rng: Rng, n: int) -> tuple[dict[str, Any], Any, Any]:
@@ -112,13 +122,13 @@ def stored(rng: Rng, n: int) -> tuple[dict[str, Any], Any, Any]:
     return {"kernel": "heat", "metric": "precomputed"} | of_neighbors(rng, n), D[:n], D[n:]
 
 
-def check(model: Any, X: Any, new: Any, weight: Any, start: Any) -> None:
+def check(model: Any, X: Any, new: Any, weight: Any, start: Any, per: int) -> None:
     """Compare the numbers of a fit with their definitions."""
     n, k = X.shape[0], max(2, model.n_clusters)
     model.fit(X, sample_weight=weight)
     v = np.ones(n, Long) if weight is None else weight.astype(X.dtype).astype(Long)
     far = None if model.kernel == "graph" else squares(model, X, X)
-    graph = given_graph(X, k) if far is None else neighbor_graph(model, X, far, k)
+    graph = given_graph(X, k) if far is None else neighbor_graph(model, X, far, k, per)
     if graph is None:
         raise Refused("ties do not define the graph")
     require(model.n_pieces_ == len(graph.lost + graph.kept), f"n_pieces_ {model.n_pieces_}")
@@ -200,7 +210,7 @@ def given_graph(X: Any, k: int) -> Graph | None:
     return in_pieces(A, k, None)
 
 
-def neighbor_graph(model: Any, X: Any, far: Any, k: int) -> Graph | None:
+def neighbor_graph(model: Any, X: Any, far: Any, k: int, per: int) -> Graph | None:
     """The graph of nearest neighbours: (B + B.T) / 2, where B has the row itself too."""
     n = len(far)
     far = far.copy()
@@ -215,7 +225,7 @@ def neighbor_graph(model: Any, X: Any, far: Any, k: int) -> Graph | None:
             return None
         if not auto or count_large(pieces(near + near.T), k) <= k:
             break
-    weighed = [edge_weights(D, model.density) for D in rounded_distances(model, X, far)]
+    weighed = [edge_weights(D, model.density, per) for D in rounded_distances(model, X, far)]
     edges = [(near * W, power, dimension) for W, power, dimension in weighed]
     graphs = [((B + B.T) / 2, power, dimension) for B, power, dimension in edges]
     found = in_pieces(graphs[0][0], k, number)
