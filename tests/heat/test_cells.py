@@ -104,6 +104,15 @@ def test_cells_with_too_few_rows_are_not_enough(monkeypatch):
     np.testing.assert_allclose(distances[-P:], true(X, X[-P:])[0], rtol=1e-3)
 
 
+def test_a_small_cell_alone_is_no_surroundings(monkeypatch):
+    monkeypatch.setattr(cells, "MOST_SEARCHED", 1)
+    clump = 1e-3 * np.random.default_rng(0).standard_normal((20, P))
+    X = np.vstack([blobs(3000), blobs(3000)[:1] + 30 + clump])
+    distances, _, last = cells_of(X).neighbors(COUNT, 60)
+    assert distances[-20:].max() < 0.1
+    np.testing.assert_allclose(last[-20:], true(X, X[-20:], 60)[0][:, -1], rtol=0.1)
+
+
 @pytest.mark.parametrize("threads", [1, 4])
 def test_threads_change_nothing(threads):
     X = np.round(blobs(), 1)

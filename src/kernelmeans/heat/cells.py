@@ -20,6 +20,8 @@ ENOUGH = 0.9
 SAMPLED, AT_ONCE = 256, 32
 #: Most cells that are searched for a row, whatever the recall: without clusters it would be all.
 MOST_SEARCHED = 64
+#: Factor on the number of cells where those of a row have too few rows.
+WIDER = 4
 #: Rows that are compared with centroids at once, candidates that are held at once, and entries of
 #: rows that are read at once.
 BLOCK_ROWS, CANDIDATES, ENTRIES = 2**12, 2**23, 2**25
@@ -86,7 +88,7 @@ class Cells:
         found : ndarray of int of shape (n_rows, n_neighbors)
             Their indices.
         last : ndarray of shape (n_rows,)
-            The distance to the row of rank `end`, or to the last one in the cells.
+            The distance to the row of rank `end`.
         """
         # In the order of cells, few cells are near the rows that are compared together.
         distances, found, last = self._in_blocks(self._rows, n_neighbors, max(end, n_neighbors))
@@ -106,14 +108,12 @@ class Cells:
         at_once = max(1, CANDIDATES // (n_searched * end))
         for start in range(0, len(X), at_once):
             rows = slice(start, start + at_once)
-            apart, nearest = self._compared(X[rows], n_searched, n_neighbors, end)
+            apart, nearest = self._compared(X[rows], n_searched, end)
             distances[rows], found[rows] = apart[:, :n_neighbors], nearest[:, :n_neighbors]
-            last[rows] = np.max(apart, axis=1, where=apart < np.inf, initial=0)
+            last[rows] = apart[:, -1]
         return distances, found, last
 
-    def _compared(
-        self, X: Array, n_searched: int, n_neighbors: int, end: int
-    ) -> tuple[Array, IntArray]:
+    def _compared(self, X: Array, n_searched: int, end: int) -> tuple[Array, IntArray]:
         """The nearest rows, as far as `end`, among those of the nearest cells."""
         near = self._nearest_cells(X, n_searched)
         places = np.argsort(near, axis=None, kind="stable")
@@ -135,10 +135,10 @@ class Cells:
         distances = np.take_along_axis(candidates, best, axis=1)
         found = np.take_along_axis(found.reshape(len(X), -1), best, axis=1)
         # The nearest cells of a row may have too few rows.
-        lacking = np.flatnonzero(np.isinf(distances[:, n_neighbors - 1]))
-        if len(lacking):
-            distances[lacking], nearest = _nearest(self._rows, X[lacking], end)
-            found[lacking] = self._order[nearest]
+        lacking, more = np.flatnonzero(np.isinf(distances[:, -1])), WIDER * n_searched
+        for some in _slices(len(lacking), max(1, CANDIDATES // (more * end))):
+            rows, count = lacking[some], min(more, len(self._centroids))
+            distances[rows], found[rows] = self._compared(X[rows], count, end)
         return distances, found
 
     def _nearest_cells(self, X: Array, count: int) -> IntArray:
