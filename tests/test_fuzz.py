@@ -250,6 +250,7 @@ def test_a_class_that_only_refuses_is_named(planted, tmp_path, capsys, monkeypat
         assert ("tries nothing: refuses" in capsys.readouterr().out) == code
 
 
+@pytest.mark.slow
 def test_every_parameter_of_every_estimator_is_drawn():
     words = [
         importlib.import_module(f"fuzz.cases.{name}").case(np.random.default_rng(number)).words

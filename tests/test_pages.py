@@ -83,7 +83,13 @@ def commands_of_help():
             yield from ((name, arguments) for arguments in commands_in(" ".join(quoted.split())))
 
 
-WITH_CODE = [page for page in PAGES if any(block.language != "toml" for block in blocks_of(page))]
+#: Pages that take longer than all others together.
+LONG = "docs/choosing.md", "docs/guide/command_line.md", "docs/guide/pipelines.md"
+WITH_CODE = [
+    pytest.param(page, marks=pytest.mark.slow if page in LONG else ())
+    for page in PAGES
+    if any(block.language != "toml" for block in blocks_of(page))
+]
 COMMANDS = [
     pytest.param(arguments, id=f"{page}: {shlex.join(arguments)}")
     for page in PAGES

@@ -56,6 +56,7 @@ def test_a_last_step_that_is_found_again_is_not_the_last():
     assert next_numbers(results, range(3), 0, 100) == []
 
 
+@pytest.mark.slow
 def test_twenty_blobs_are_found():
     X, _ = make_blobs(800, 16, centers=20, cluster_std=0.5, random_state=0)
     search = ClusterSearch(KMeans(n_init=20), n_splits=4, random_state=0).fit(X)

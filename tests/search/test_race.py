@@ -88,6 +88,7 @@ def test_clear_clusters_take_few_splits(scoring):
         assert search.results_["mean_stability"][row] == np.mean(every[:count])
 
 
+@pytest.mark.slow
 def test_the_choice_is_that_of_all_splits(monkeypatch):
     noisy = [X + s * np.random.default_rng(s).standard_normal(X.shape) for s in (1, 2, 3)]
     raced = [searched(one).best_params_ for one in noisy]

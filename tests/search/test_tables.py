@@ -42,6 +42,7 @@ def test_pieces_that_halves_do_not_have_are_none():
     np.testing.assert_array_equal(Samples(apart).pieces, pieces_of(apart))
 
 
+@pytest.mark.slow
 def test_two_kernels_on_it():
     X, _ = customers(0)
     grid = {"n_clusters": range(2, 9), "kernel": ["heat", "rbf"]}
