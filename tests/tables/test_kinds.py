@@ -1,6 +1,7 @@
 """What columns are, by their values: a row of the table below for each habit that is known."""
 
 import re
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -451,3 +452,27 @@ def test_dates_are_written_in_many_ways(text, minutes):
 @pytest.mark.parametrize("text", ["1970/13/01", "1970/01/02 13:00 PM", "1970/01-02", "01/02/1970"])
 def test_other_dates_are_not_guessed(text):
     assert np.isnan(days_of(text))
+
+
+def test_a_last_row_of_totals_is_pointed_out(rng):
+    table = pl.DataFrame(
+        {
+            "who": [f"n{row}" for row in range(40)],
+            "euros": rng.lognormal(3, 1, 40).round(2),
+            "share": rng.uniform(size=40),
+            "pieces": rng.integers(0, 9, 40),
+        }
+    )
+    last = table.select(
+        pl.lit("Summe").alias("who"),
+        pl.col("euros").sum().round(1),
+        pl.lit(None, pl.Float64).alias("share"),
+        pl.col("pieces").sum(),
+    )
+    said = r"row 40 \('euros', 'pieces', the first data row being 0\) looks like totals"
+    with pytest.warns(UserWarning, match=said):
+        TableTransformer().fit(pl.concat([table, last]))
+    with warnings.catch_warnings(action="error"):
+        TableTransformer().fit(table)
+        TableTransformer().fit(pl.concat([last, table]))
+        TableTransformer().fit(pl.DataFrame({"x": [0.5, 1.5, 2.5, 4.5], "y": [0, 0, 3, 3]}))

@@ -10,6 +10,7 @@ import numpy as np
 from kernelmeans._dialect import option
 from kernelmeans._text import counted, first, listed, shortened
 from kernelmeans._typing import Array
+from kernelmeans._warnings import warn_user
 from kernelmeans.tables.columns import Column
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.kinds import (
@@ -29,6 +30,8 @@ from kernelmeans.tables.values import Texts, days_of, is_date
 #: distribution has 2, a Gaussian 0. A few large numbers would hide all other differences (figures:
 #: benchmarks/customers.py).
 SKEWED = 1.0
+#: Error of a total, as a fraction of it, by the rounding of what it adds up.
+ROUNDED = 1e-4
 #: Digits and marks alone.
 _MARKED = re.compile(r"[\W\d]*\d[\W\d]*")
 #: Kinds that are not used unless the user gives the full name of the column.
@@ -107,6 +110,7 @@ def decide(
     first_with: dict[bytes, str] = {}
     gaps_told: set[bytes] = set()
     tops: list[str | None] = []
+    totals: list[str] = []
     marks = marks_of(
         table, [name for name in wanted if name not in {*dropped, *categorical}], marks
     )
@@ -121,6 +125,7 @@ def decide(
             found = found_in(values, name, is_category=table.is_category(name), marks=marks)
         if found.kind in ("number", "flag"):
             tops.append(_top(values, found))
+            totals += [name] * _ends_in_its_sum(found)
         asked = wanted[name] or (dates and found.kind == "date")
         if (trouble := _trouble(table, name, found, asked=asked)) is not None:
             refused[name] = trouble
@@ -147,7 +152,22 @@ def decide(
         raise ValueError(_refusal(refused))
     if not any(decision.column.used for decision in decisions):
         raise ValueError(_nothing_left(table, [decision.column for decision in decisions]))
+    if totals:
+        warn_user(
+            f"{table.row(table.n_rows - 1)} ({listed(totals, most=3)}{table.first_row}) looks "
+            "like totals, as it holds the sum of all other rows: delete it, or it counts as a row."
+        )
     return decisions
+
+
+def _ends_in_its_sum(found: Found) -> bool:
+    """Whether the last number is the sum of all others, of which at least ten count."""
+    numbers = found.numbers
+    if numbers is None or not np.isfinite(numbers[-1]):
+        return False
+    last, others = numbers[-1], numbers[:-1][np.isfinite(numbers[:-1])]
+    several = np.count_nonzero(others) > 9 and last > np.abs(others).max()
+    return bool(several and abs(last - others.sum()) <= ROUNDED * last)
 
 
 def _top(values: Array, found: Found) -> str | None:
