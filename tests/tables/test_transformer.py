@@ -958,3 +958,12 @@ def test_truth_values_are_the_same_category_with_gaps_and_without():
         unseen = prepare.transform(other)[:, 1:]
     assert (unseen == unseen[0]).all()
     assert (unseen[0] != prepare.transform(gap)[0, 1:]).any()
+
+
+def test_long_names_are_cut_and_their_counts_are_not():
+    question = "How much do you agree that " + "it is good and " * 9 + "so on"
+    answers = pd.DataFrame({question: ["yes", "no", "perhaps", None] * 20, "age": np.arange(80.0)})
+    lines = " ".join(TableTransformer().fit(answers).report_.split())
+    assert "…so on (4 values)" in lines
+    assert "…so on 20 (25 %): are a value" in lines
+    assert question not in lines

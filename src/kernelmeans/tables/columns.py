@@ -1,6 +1,6 @@
 """Columns that are chosen by names and shell patterns, and the short table of all decisions."""
 
-from collections.abc import Collection, ItemsView, Iterable, Sequence
+from collections.abc import Callable, Collection, ItemsView, Iterable, Sequence
 from fnmatch import fnmatchcase
 from textwrap import wrap
 from typing import NamedTuple
@@ -75,7 +75,9 @@ def matching(given: str | Iterable[str], known: Collection[str], what: str) -> d
         matches = [name for name in known if fnmatchcase(name, text)]
         if not matches:
             says = "matches no column" if set(text) & set("*?[") else "is no column"
-            raise ValueError(f"{option(what, text)} {says}; {meant(text, known, 'the columns')}.")
+            remedy = meant(text, known, "the columns")
+            stop = "" if remedy.endswith("?") else "."
+            raise ValueError(f"{option(what, text)} {says}; {remedy}{stop}")
         found = dict.fromkeys(matches, False) | found
     return found
 
@@ -99,22 +101,20 @@ def as_lines(columns: Sequence[Column], n_rows: int, missing: str) -> dict[str, 
     """
     used = [column for column in columns if column.used]
     others = [column for column in columns if not column.used and column.kind != "dropped"]
-    logarithms = [one.name for one in used if one.is_logarithm]
+    logarithms = [one for one in used if one.is_logarithm]
     return {
         "columns used": [
-            f"{_counted(kind, len(group))}: {_names(map(_valued, group))}"
+            f"{_counted(kind, len(group))}: {_names(group, _values)}"
             for (kind, _), group in _grouped(one._replace(reason="") for one in used)
         ],
         "logarithms of": [_names(logarithms)] if logarithms else [],
         "left out": [
-            f"{_names(column.name for column in group)}: {kind}{reason and ', '}{reason}"
+            f"{_names(group)}: {kind}{reason and ', '}{reason}"
             for (kind, reason), group in _grouped(others)
         ],
         "missing values": _missing(used, n_rows, missing),
         "remarks": [
-            f"{_names(column.name for column in group)}: {reason}"
-            for (_, reason), group in _grouped(used)
-            if reason
+            f"{_names(group)}: {reason}" for (_, reason), group in _grouped(used) if reason
         ],
     }
 
@@ -142,12 +142,12 @@ def _counted(kind: str, count: int) -> str:
     return f"{count} yes or no" if kind == "flag" else counted(count, kind)
 
 
-def _names(names: Iterable[str]) -> str:
-    return first([shortened(name, 60) for name in names], _LISTED)
+def _names(columns: Iterable[Column], added: Callable[[Column], str] = lambda column: "") -> str:
+    return first([shortened(one.name, 60) + added(one) for one in columns], _LISTED)
 
 
-def _valued(column: Column) -> str:
-    return column.name if column.n_values is None else f"{column.name} ({column.n_values} values)"
+def _values(column: Column) -> str:
+    return "" if column.n_values is None else f" ({column.n_values} values)"
 
 
 def _missing(used: Sequence[Column], n_rows: int, missing: str) -> list[str]:
@@ -156,9 +156,12 @@ def _missing(used: Sequence[Column], n_rows: int, missing: str) -> list[str]:
     own = "are a value of their own"
     filled = "become the median" if missing == "impute" else "leave their rows out"
     marked = f"{filled}, and a column of its own says where"
-    groups: dict[str, list[str]] = {}
+    groups: dict[str, list[Column]] = {}
     for column in lacking:
         done = own if column.kind == "category" else marked if column.has_indicator else filled
-        count = f"{column.n_missing} ({percent(column.n_missing / n_rows)})"
-        groups.setdefault(done, []).append(f"{column.name} {count}")
-    return [f"{_names(names)}: {done}" for done, names in groups.items()]
+        groups.setdefault(done, []).append(column)
+
+    def count(column: Column) -> str:
+        return f" {column.n_missing} ({percent(column.n_missing / n_rows)})"
+
+    return [f"{_names(group, count)}: {done}" for done, group in groups.items()]
