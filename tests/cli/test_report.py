@@ -46,6 +46,15 @@ def test_no_report_is_written_unless_asked_for_and_none_is_overwritten(fit, fold
     assert (folder / "data.report.html").read_text() == "mine"
 
 
+def test_a_report_that_may_be_older_is_named(fit, folder):
+    assert "not written anew" not in fit("--report").stderr
+    again = fit("--force")
+    assert re.search(
+        r"Note: not written anew: '\S*data\.report\.html'$", again.stderr, re.MULTILINE
+    )
+    assert "not written anew" not in fit("--force", "--report").stderr
+
+
 @pytest.mark.usefixtures("short_searches")
 def test_the_report_of_a_search_tells_of_it(run, data, folder):
     result = run("fit", data, "-k", "2-3", "--label-column", "kind", "--report", "-q")

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 
 from kernelmeans import ClusterSearch, KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._files import Writer
+from kernelmeans._text import listed
 from kernelmeans.cli import outputs
 from kernelmeans.cli.choose import choose_clusters
 from kernelmeans.cli.errors import estimator_errors
@@ -120,6 +121,8 @@ def run_fit(job: FitJob) -> None:
             job, task, fitted.pipeline, search, columns, row_names
         )
     outputs.write_all(writers)
+    if older := [path for path in job.usual_files() if path not in writers and path.exists()]:
+        job.note(f"not written anew: {listed(list(map(str, older)))}")
     job.report(summary, partial(as_text, description=description))
 
 

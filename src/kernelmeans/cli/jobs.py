@@ -73,6 +73,10 @@ class Job(Reading):
             if wanted.get(name, True)
         }
 
+    def usual_files(self) -> list[Path]:
+        """Return the paths of all files that such a job can write, if no option names them."""
+        return [self.place(None, ending) for ending in self.endings.values()]
+
     def check_early(self) -> None:
         """Refuse a job that is wrong whatever the table holds, before opening it."""
         self.check()
