@@ -170,13 +170,6 @@ TEXTS = {
     "separators and line breaks in quotes": written(
         with_columns(place=repeated("Paris, France", 'the "Hague"', "Rome\n(old)", "Lyon"))
     ),
-    "quotes in quotes as R writes them": written(
-        text(
-            frame=FRAME.with_columns(place=pl.Series(repeated("the ~Hague~", "~Rome~, old", "9~"))),
-            quoting=QUOTE_ALL,
-        ).replace("~", '\\"'),
-        partial(pd.read_csv, quotechar='"', doublequote=False, escapechar="\\"),
-    ),
     "blanks": written(
         PLAIN.replace(",", " , "), partial(pd.read_csv, sep=r"\s*,\s*", engine="python")
     ),
@@ -216,7 +209,6 @@ COLUMNS = {
         missing_values=["-999", "n/t"],
     ),
     "none among words": written(with_columns(plan=repeated("none", "basic", "none", "plus"))),
-    "strands": written(with_columns(strand=repeated("+", "-", "-", "+", "+"))),
     "yes and no": written(with_columns(member=repeated("yes", "no", "no", "yes"))),
     "Y and N with gaps": written(with_columns(member=repeated("Y", "N", "", "Y", "N"))),
     "truth values": written(with_columns(member=repeated("True", "False", "False", "True"))),

@@ -20,8 +20,6 @@ EMPTY = frozenset(("", "na", "n/a", "n.a.", "#n/a", "nan", "nat", "<na>", "null"
 MISSING = EMPTY | WORDS
 #: A word for missing values that is a value where it is frequent, as an answer to who else signs.
 NOTHING = "none"
-#: A sign for missing values that is a value beside its opposite, as the strands of a genome have.
-MINUS, PLUS = "-", "+"
 #: Pairs of words for 1 and 0.
 FLAGS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off"))
 #: The first and the last whole number that counts as a date.
@@ -104,9 +102,7 @@ def _iso_time(
     **_: str | None,
 ) -> str:
     """A time as ISO 8601 writes it; without a zone it is one of UTC."""
-    if hour and half:  # 12 AM is midnight
-        if not 1 <= int(hour) <= 12:
-            raise ValueError(f"no hour: {hour}")
+    if hour and half and 1 <= int(hour) <= 12:  # 12 AM is midnight, and 13 PM is 13
         hour = str(int(hour) % 12 + 12 * (half in "pP"))
     return f"{hour or '0':0>2}{rest or ':00'}{sign or '+'}{hours or '0':0>2}:{minutes or '00'}"
 
@@ -174,8 +170,7 @@ class Texts:
             self._rows = [v if type(v) is str else _text_of(v) for v in values.tolist()]
         self._values, self._counts = values, Counter(self._rows)
         self._trimmed = {text: text.strip() for text in self._counts}
-        signs = {MINUS} if PLUS in self._trimmed.values() else ()
-        self.missing = MISSING.difference(map(str.lower, known), signs)
+        self.missing = MISSING.difference(map(str.lower, known))
         self.clean = {
             raw: None if text.lower() in self.missing else text
             for raw, text in self._trimmed.items()

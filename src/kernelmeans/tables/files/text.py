@@ -26,8 +26,6 @@ _BLANK = " "
 _UNEVEN_BLANKS = re.compile(rb"\t|  | \r?\n|\n ")
 #: Text in quotes, or blanks: those at the end and the beginning of lines, and others.
 _QUOTED_OR_BLANK = re.compile(rb'(?<!\S)"(?:[^"]|"")*"|[ \t\r]*\n[ \t]*|[ \t]+')
-#: A quote after a backslash that cannot be the end of a value.
-_ESCAPED_QUOTE = re.compile(rb'\\"(?:[^"\s;|,]|"(?:[\s;|,]|$))')
 #: Lines that guesses are made from.
 _HEAD_LINES = 200
 _LONGEST_VALUE = 2**31 - 1
@@ -86,7 +84,6 @@ def read_text(
     layout : Layout
         How they are written.
     """
-    text = _with_doubled_quotes(text)
     layout = find_layout(source, text, reading)
     if layout.separator == _BLANK:
         text = _with_single_blanks(text)
@@ -264,15 +261,6 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
     head.say(source, f"line {above}", is_below=comments + head.n_titles > 0)
     _warn_of_data(names, rows)
     return Layout(separator, names, above, comments > 0, _float_columns(rows, reading))
-
-
-def _with_doubled_quotes(text: bytes) -> bytes:
-    r"""A text in which a quote within quotes is doubled, and not marked by a backslash, as by R.
-
-    A single backslash may end a value such as "C:\\".
-    """
-    escapes = b'\\"' in text and _ESCAPED_QUOTE.search(text)
-    return text.replace(b'\\"', b'""') if escapes else text
 
 
 def _first_lines(text: bytes) -> list[str]:
