@@ -104,6 +104,12 @@ def test_cells_with_too_few_rows_are_not_enough(monkeypatch):
     np.testing.assert_allclose(distances[-P:], true(X, X[-P:])[0], rtol=1e-3)
 
 
+def test_distances_that_overflow_stay_infinite():
+    X = blobs(2000, np.float32)
+    distances, _ = cells_of(X).kneighbors(np.full((1, P), 1e30, np.float32), COUNT)
+    assert np.isinf(distances).all() or (distances >= np.finfo(np.float32).max).all()
+
+
 def test_a_small_cell_alone_is_no_surroundings(monkeypatch):
     monkeypatch.setattr(cells, "MOST_SEARCHED", 1)
     clump = 1e-3 * np.random.default_rng(0).standard_normal((20, P))

@@ -134,11 +134,14 @@ class Cells:
         best = np.argsort(candidates, axis=1, kind="stable")[:, :end]
         distances = np.take_along_axis(candidates, best, axis=1)
         found = np.take_along_axis(found.reshape(len(X), -1), best, axis=1)
+        if n_searched == len(self._centroids):  # what is infinite now has overflowed
+            return distances, found
         # The nearest cells of a row may have too few rows.
-        lacking, more = np.flatnonzero(np.isinf(distances[:, -1])), WIDER * n_searched
+        lacking = np.flatnonzero(np.isinf(distances[:, -1]))
+        more = min(WIDER * n_searched, len(self._centroids))
         for some in _slices(len(lacking), max(1, CANDIDATES // (more * end))):
-            rows, count = lacking[some], min(more, len(self._centroids))
-            distances[rows], found[rows] = self._compared(X[rows], count, end)
+            rows = lacking[some]
+            distances[rows], found[rows] = self._compared(X[rows], more, end)
         return distances, found
 
     def _nearest_cells(self, X: Array, count: int) -> IntArray:
