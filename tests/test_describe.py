@@ -667,3 +667,15 @@ def test_no_row_of_a_piece_is_more_typical_than_others():
     for values, expected in ((np.zeros(40), [(), ()]), (np.arange(40.0), [(0, 1), (20, 21)])):
         assert first_of_each(values, labels, 2, 2) == expected
     assert first_of_each(np.zeros(3), np.array([0, 0, 1]), 2, 3) == [(0, 1), (2,)]
+
+
+def test_a_search_is_described_as_its_best_pipeline(rng):
+    labels = np.repeat([0, 1], 60)
+    table = pd.DataFrame({"money": rng.lognormal(4.0 * labels, 0.5), "grade": 3 * labels + 1})
+    prepare = TableTransformer(categorical=["grade"])
+    grid = {"kernelpowerkmeans__n_clusters": [2]}
+    pipeline = make_pipeline(prepare, KernelPowerKMeans(random_state=0))
+    search = ClusterSearch(pipeline, grid, n_splits=2, random_state=0).fit(table)
+    found = describe(search, table).columns
+    assert {"log mean", "most frequent"} <= set(found["statistic"])
+    pd.testing.assert_frame_equal(found, describe(search.best_estimator_, table).columns)

@@ -5,7 +5,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._fitted import on_host, parts
@@ -36,16 +35,16 @@ def describe(
     """Say what clusters are, by all columns of a table, used for the clusters or not.
 
     In each cluster a column of numbers has a mean, or a median if it has heavy tails; dates are
-    numbers. Numbers whose logarithms a `TableTransformer` of the pipeline takes have a geometric
-    mean. A category has its most frequent value there. A column with gaps appears twice: once for
-    its values, and once as "age is missing", for example, for the fraction of its gaps. All are
-    compared with the whole table, and columns are sorted by this difference. Identifiers, and
-    columns whose most frequent value is rare, such as names, have no value and come last. Columns
-    of lists of numbers, and of structs, are left out. Texts and identifiers are shown for typical
-    rows, and words are named that are more frequent in the texts of a cluster than in those of the
-    others. Clusters are compared with each other too: the columns that are named first include
-    those that tell a cluster from its most similar one, and pairs that differ in one column alone
-    are named.
+    numbers. Numbers whose logarithms a `TableTransformer` of the pipeline takes have a log mean
+    (see the notes). A category has its most frequent value there. A column with gaps appears twice:
+    once for its values, and once as "age is missing", for example, for the fraction of its gaps.
+    All are compared with the whole table, and columns are sorted by this difference. Identifiers,
+    and columns whose most frequent value is rare, such as names, have no value and come last.
+    Columns of lists of numbers, and of structs, are left out. Texts and identifiers are shown for
+    typical rows, and words are named that are more frequent in the texts of a cluster than in those
+    of the others. Clusters are compared with each other too: the columns that are named first
+    include those that tell a cluster from its most similar one, and pairs that differ in one column
+    alone are named.
 
     Parameters
     ----------
@@ -144,7 +143,8 @@ def describe(
     given = received(sample_weight, "sample_weight")
     weights = _check_sample_weight(given, columns.X, dtype=np.float64, ensure_non_negative=True)
     categories = matching(categorical, columns, "categorical")
-    transformers = parts(model_or_labels)[0] if isinstance(model_or_labels, Pipeline) else []
+    chosen = getattr(model_or_labels, "best_estimator_", model_or_labels)
+    transformers = parts(chosen)[0] if hasattr(chosen, "predict") else []
     kinds = dict.fromkeys([*categories, *categories_of(transformers)], "category")
     return described(found, columns, transformers, weights=weights, max_rows=max_rows, kinds=kinds)
 
