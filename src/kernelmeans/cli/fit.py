@@ -1,6 +1,7 @@
 """The work of fit: read a table, fit an estimator, and only then write."""
 
 import math
+import os
 import time
 from dataclasses import dataclass, replace
 from functools import partial
@@ -121,7 +122,9 @@ def run_fit(job: FitJob) -> None:
             job, task, fitted.pipeline, search, columns, row_names
         )
     outputs.write_all(writers)
-    if older := [path for path in job.usual_files() if path not in writers and path.exists()]:
+    new = set(map(os.path.realpath, writers))
+    usual = [path for path in job.usual_files() if path.exists()]
+    if older := [path for path in usual if os.path.realpath(path) not in new]:
         job.note(f"not written anew: {listed(list(map(str, older)))}")
     job.report(summary, partial(as_text, description=description))
 

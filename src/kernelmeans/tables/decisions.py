@@ -167,7 +167,8 @@ def _ends_in_its_sum(found: Found) -> bool:
         return False
     last, others = numbers[-1], numbers[:-1][np.isfinite(numbers[:-1])]
     several = np.count_nonzero(others) > 9 and last > np.abs(others).max()
-    return bool(several and abs(last - others.sum()) <= ROUNDED * last)
+    # Divided by the total, no sum overflows.
+    return bool(several and abs(1 - (others / last).sum()) <= ROUNDED)
 
 
 def _top(values: Array, found: Found) -> str | None:
