@@ -10,7 +10,7 @@ from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Ending, Hard, solve, swap_moves
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.solver.seeding import from_weights
-from kernelmeans.solver.swap import _Search
+from kernelmeans.solver.swap import _Search, automatic_swaps
 from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace
 
 HARD = Hard()
@@ -272,3 +272,9 @@ def test_kernel_weights_follow_the_moves(threads):
         assert len(history[0]) == len(result.objective_history[0])
     assert np.isneginf(result.power_history[0]).all()
     assert result.objective_history[0][-1] == pytest.approx(result.cost[0], rel=1e-9)
+
+
+def test_five_moves_for_each_cluster_may_fail_where_that_is_quick():
+    assert automatic_swaps(10, 1797) == (500, 50)
+    assert automatic_swaps(10, 8192) == (500, 50)
+    assert automatic_swaps(10, 1_000_000) == (500, 14)

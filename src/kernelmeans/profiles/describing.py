@@ -88,11 +88,11 @@ def describe(
     -----
     The difference is that of the means or medians, in standard deviations of the whole table.
     Beside medians a number counts as their end if it is below the 5 % quantiles of all clusters, or
-    above their 95 % quantiles, so that one absurd number hides nothing. A log mean is the
-    geometric mean of numbers plus their median, less this median; the median is that of the
-    positive numbers. Difference and standard deviation are then those of the logarithms. For
-    categories and gaps they are those of the column that is 1 where a row has the value or the gap,
-    and 0 elsewhere. So all columns can be compared.
+    above their 95 % quantiles, so that one absurd number hides nothing. For a log
+    mean, the median of the positive numbers is added to all. Their geometric mean is taken, and the
+    median is subtracted again. Difference and standard deviation are those of the logarithms then.
+    For categories and gaps they are those of the column that is 1 where a row has the value or the
+    gap, and 0 elsewhere. So all columns can be compared.
     Infinite numbers count as missing.
 
     Three columns of texts and identifiers are used at most, texts first. Words have two letters or

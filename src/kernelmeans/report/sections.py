@@ -144,8 +144,8 @@ def _profiles(found: Found) -> Html | None:
     note = remark(
         "These are the columns in which a cluster differs most from all rows, in standard "
         "deviations. Numbers have their mean, or their median where tails are heavy. Where the "
-        "clusters depend on logarithms, they have their log mean, and standard deviations "
-        "are those of the logarithms. Categories "
+        "clusters depend on logarithms, they have a log mean: a geometric mean that zeros do not "
+        "spoil. Standard deviations are those of the logarithms then. Categories "
         "have their most frequent value and its fraction. A column that is missing in some rows "
         "has their fraction too. Compared: the filled shape is this cluster; the line in a "
         f"histogram, and the mark on a bar, are all rows. Histograms leave out the lowest "

@@ -155,7 +155,7 @@ def decide(
     if totals:
         warn_user(
             f"{table.row(table.n_rows - 1)} ({listed(totals, most=3)}{table.first_row}) looks "
-            "like totals, as it holds the sum of all other rows: delete it, or it counts as a row."
+            "like totals, as it holds the sum of all other rows. If so, delete it."
         )
     return decisions
 
