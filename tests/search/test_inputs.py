@@ -6,7 +6,7 @@ import scipy.sparse
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.cluster import AgglomerativeClustering, KMeans, MiniBatchKMeans
 from sklearn.compose import make_column_transformer
-from sklearn.datasets import make_blobs
+from sklearn.datasets import make_blobs, make_moons
 from sklearn.decomposition import PCA
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics import adjusted_rand_score, pairwise_kernels
@@ -189,14 +189,23 @@ def test_noise_is_no_cluster():
     assert search.results_["n_clusters"].tolist() == [2, 2]
     assert [len(one) for one in search.results_["jaccard"]] == [2, 2]
     assert search.results_["mean_stability"].tolist() == [1, 1]
-    # A row of noise is with none of its neighbours.
-    near = NearestNeighbors(n_neighbors=25).fit(rows).kneighbors(return_distance=False)
-    with_it = (labels[0][near] == labels[0][:, None]) & (labels[0] >= 0)[:, None]
-    sizes = [np.mean(labels[0] == 0), np.mean(labels[0] == 1)]
-    singles = np.mean(labels[0] < 0) / len(rows)
-    by_chance = np.square(sizes).sum() + singles
-    expected = (with_it.mean() - by_chance) / (1 - by_chance)
-    assert search.results_["neighbor_consistency"][0] == pytest.approx(expected)
+    # A row of noise counts as 0, and is a neighbour of none.
+    placed, part = rows[labels[0] >= 0], np.mean(labels[0] >= 0)
+    of_placed = labels[0][labels[0] >= 0]
+    near = NearestNeighbors(n_neighbors=25).fit(placed).kneighbors(return_distance=False)
+    by_chance = np.square([np.mean(of_placed == 0), np.mean(of_placed == 1)]).sum()
+    expected = (np.mean(of_placed[near] == of_placed[:, None]) - by_chance) / (1 - by_chance)
+    assert search.results_["neighbor_consistency"][0] == pytest.approx(part * expected)
+
+
+def test_rows_left_out_do_not_ask_for_more_clusters():
+    moons, _ = make_moons(400, noise=0.07, random_state=0)
+    noise = np.random.default_rng(3).uniform(-2, 3, (100, 2))
+    model = KernelPowerKMeans(random_state=0, outliers="auto")
+    grid = {"n_clusters": [2, 3, 4]}
+    search = searched(model, np.vstack([moons, noise]), grid, scoring="neighbor_consistency")
+    assert (search.labels_ < 0).sum() > 40
+    assert search.best_params_ == {"n_clusters": 2}
 
 
 def test_noise_alone_is_a_failure():

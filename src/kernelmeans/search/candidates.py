@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._memory import Found, content_hash, remembering, settling
+from kernelmeans._sklearn import _safe_indexing
 from kernelmeans._text import bounded, counted
 from kernelmeans._typing import IntArray
 from kernelmeans.estimators.base import KernelClusterer
@@ -243,18 +244,19 @@ def last_step(model: Any) -> Any:
 def _consistency(model: Any, samples: Samples, labels: IntArray) -> float:
     """Consistency of near neighbours, corrected for the sizes of clusters.
 
-    The neighbours are those of the rows that reach the clustering; NaN if these are no numbers.
+    The neighbours are those of the rows that reach the clustering; NaN if these are no numbers. A
+    row in no cluster counts as 0, and is a neighbour of none.
     """
     if samples.pairwise:
         return np.nan
     X = samples.loaded
     if isinstance(model, Pipeline) and len(model) > 1:
         X = model[:-1].transform(X)
-    # A row in no cluster is with none of its neighbours.
-    labels = np.where(labels < 0, -1 - np.arange(len(labels)), labels)
+    placed = np.flatnonzero(labels >= 0)
+    labels, part = labels[placed], len(placed) / len(labels)
     try:
-        consistent = neighbor_consistency(X, labels)
+        consistent = neighbor_consistency(_safe_indexing(X, placed), labels)
     except (TypeError, ValueError):
         return np.nan
     by_chance = np.square(np.unique(labels, return_counts=True)[1] / len(labels)).sum()
-    return float((consistent - by_chance) / (1 - by_chance)) if by_chance < 1 else np.nan
+    return float(part * (consistent - by_chance) / (1 - by_chance)) if by_chance < 1 else np.nan
