@@ -276,6 +276,21 @@ def test_graphs(run, folder, blobs, kernel):
     np.testing.assert_array_equal(labels("rows.labels.csv"), model.predict(new))
 
 
+def test_rows_of_no_cluster(run, data, blobs):
+    strange = pl.DataFrame({"length": [60.0], "mass": [-900.0], "area": [0.3], "kind": ["dog"]})
+    pl.concat([blobs, strange]).write_csv("more.csv")
+    result = run("fit", "more.csv", "-k", 3, "--label-column", "kind", "--outliers", 0.02)
+    assert result.exit_code == 0, result.output
+    assert re.search(r"^outliers +1 \(1.6 %\), in no cluster: label -1$", result.stdout, re.M)
+    assert labels("more.labels.csv").tolist().index(-1) == len(blobs)
+    Path("more.csv").rename("again.csv")
+    assert re.search(r"^outliers +1 ", run("predict", "more.model.skops", "again.csv").stdout, re.M)
+    np.testing.assert_array_equal(labels("again.labels.csv"), labels("more.labels.csv"))
+    assert re.search(r"^outliers +0$", run("predict", "more.model.skops", data).stdout, re.M)
+    assert labels().min() == 0
+    assert "outliers" not in run("fit", data, "-k", 3, "--label-column", "kind").stdout
+
+
 def test_a_graph_of_one_direction_is_refused(refused, folder):
     scipy.sparse.save_npz("graph.npz", scipy.sparse.csr_array(np.triu(np.ones((9, 9)))))
     message = refused("fit", "graph.npz", "-k", 3, "--kernel", "graph")

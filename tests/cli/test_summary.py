@@ -1,5 +1,6 @@
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -93,7 +94,8 @@ def test_many_sizes_are_wrapped():
 
 
 def test_empty_clusters_have_size_0():
-    found = summarized(Path("a.csv"), np.array([0, 2, 2]), 4, {})
+    model = SimpleNamespace(_n_centroids=4, outliers=None)
+    found = summarized(Path("a.csv"), model, np.array([0, 2, 2]), {})
     assert found["sizes"] == [1, 0, 2, 0]
 
 

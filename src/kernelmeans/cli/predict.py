@@ -43,5 +43,5 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     more: dict[str, Any] = {} if found.far is None else {"far": int(found.far.sum())}
     more |= {"rows": len(found.labels), "unplaced": int((~found.placed).sum())}
     labels = found.labels[found.placed]
-    summary = summarized(job.data, labels, model.pipeline[-1]._n_centroids, more)
+    summary = summarized(job.data, model.pipeline[-1], labels, more)
     job.report(summary | {"files": {"labels": str(file)}}, as_text)

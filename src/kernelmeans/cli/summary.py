@@ -42,7 +42,7 @@ def fit_summary(
     # Columns of a kernel matrix or a graph are rows again.
     features = {} if job.pairwise else {"features": len(task.columns)}
     summary: dict[str, Any] = {
-        **summarized(job.data, model.labels_, model._n_centroids, features),
+        **summarized(job.data, model, model.labels_, features),
         **outcome(model),
         **({} if model.separation_ is None else {"separation": model.separation_.tolist()}),
         **({} if fitted.plain is None else _comparison(fitted, fitted.plain)),
@@ -76,16 +76,16 @@ def columns_taken(preparation: Any) -> dict[str, Any]:
     return {"columns": [column._asdict() for column in preparation.columns_]}
 
 
-def summarized(source: Path, labels: Any, n_clusters: int, more: dict[str, Any]) -> dict[str, Any]:
-    """Return the summary that any labels have, ready for JSON."""
+def summarized(source: Path, model: Any, labels: Any, more: dict[str, Any]) -> dict[str, Any]:
+    """Return the summary that any labels of a model have, ready for JSON."""
     return {
         "kernelmeans": kernelmeans.__version__,
         "input": str(source),
         "rows": len(labels),
         **more,
-        "clusters": int(n_clusters),
-        "sizes": cluster_sizes(labels, n_clusters).tolist(),
-        **({"outliers": outliers} if (outliers := int(np.sum(labels < 0))) else {}),
+        "clusters": int(model._n_centroids),
+        "sizes": cluster_sizes(labels, model._n_centroids).tolist(),
+        **({} if model.outliers is None else {"outliers": int(np.sum(labels < 0))}),
     }
 
 
@@ -109,9 +109,10 @@ def as_text(summary: dict[str, Any], description: Description | None = None) -> 
         "rows": f"{summary['rows']}{features} in {counted(summary['clusters'], 'cluster')}",
         "cluster sizes": " ".join(map(str, summary["sizes"])),
     }
-    if outliers := summary.get("outliers"):
-        fraction = percent(outliers / summary["rows"], 1)
-        lines["outliers"] = f"{outliers} ({fraction}), in no cluster: label -1"
+    if "outliers" in summary:
+        fraction = percent(summary["outliers"] / summary["rows"], 1)
+        more = f" ({fraction}), in no cluster: label -1"
+        lines["outliers"] = f"{summary['outliers']}{more * bool(summary['outliers'])}"
     if "far" in summary:
         fraction = percent(summary["far"] / summary["rows"], 1)
         more = f" ({fraction}), farther away than 99 % of the rows of the fit"
