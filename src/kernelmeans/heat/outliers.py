@@ -1,11 +1,11 @@
 """How strange rows are in their clusters, by the distances to their neighbours."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 import scipy.sparse
+from scipy.cluster.hierarchy import DisjointSet
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from scipy.stats import chi2
 
@@ -159,40 +159,17 @@ def _reach(columns: IntArray, distances: Array, labels: IntArray) -> Array:
     enough = np.minimum(GROUP * np.bincount(labels), largest)[labels]
     tree = minimum_spanning_tree(graph).tocoo()
     order = np.argsort(tree.data, kind="stable")
-    edges = tree.row[order].tolist(), tree.col[order].tolist(), tree.data[order].tolist()
+    pairs = np.column_stack([tree.row, tree.col])[order].tolist()
     joined = np.where(enough <= 1, 0, lengths.max(initial=0))
-    for rows, length in _joins(edges, enough.tolist()):
-        joined[rows] = length
+    groups = DisjointSet(range(n))
+    for pair, length in zip(pairs, tree.data[order].tolist(), strict=True):
+        sizes = [groups.subset_size(row) for row in pair]
+        if sum(sizes) >= enough[pair[0]]:
+            for row, size in zip(pair, sizes, strict=True):
+                if size < enough[row]:
+                    joined[list(groups.subset(row))] = length
+        groups.merge(*pair)
     return _logs(np.maximum(joined, core))
-
-
-def _joins(
-    edges: tuple[list[int], list[int], list[float]], enough: list[float]
-) -> Iterator[tuple[list[int], float]]:
-    """Join groups of rows along the edges of a forest, in their order.
-
-    Yields
-    ------
-    list of int, float
-        Rows whose group now is large enough, and the length of the last edge.
-    """
-    group, waiting = list(range(len(enough))), [[row] for row in range(len(enough))]
-    size = [1] * len(enough)
-
-    def root(row: int) -> int:
-        while group[row] != row:
-            group[row] = row = group[group[row]]
-        return row
-
-    for one, other, length in zip(*edges, strict=True):
-        large, small = sorted((root(one), root(other)), key=size.__getitem__, reverse=True)
-        group[small] = large
-        size[large] += size[small]
-        waiting[large] += waiting[small]
-        waiting[small] = []
-        if size[large] >= enough[large]:
-            yield waiting[large], length
-            waiting[large] = []
 
 
 def _usual_step(core: Array) -> float:
