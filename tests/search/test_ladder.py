@@ -12,13 +12,16 @@ from kernelmeans import ClusterSearch
 from kernelmeans.search.ladder import most_clusters, next_numbers, steps
 
 
-def climbed(truth, most=200):
-    """The numbers that are tried if stability falls with the distance from the truth."""
+def climbed(truth, most=200, stable=None, second=None):
+    """The numbers that are tried if stability falls with the distance from a number.
+
+    This number is the truth or `stable`. The truth is chosen if it is tried, or else `second`.
+    """
     tried = steps(12)
     while True:
-        stability = [1 / (1 + abs(np.log(k / truth))) for k in tried]
+        stability = [1 / (1 + abs(np.log(k / (stable or truth)))) for k in tried]
         results = {"n_clusters": tried, "mean_stability": stability, "valid": [False] * len(tried)}
-        best = tried.index(truth) if truth in tried else None
+        best = next((tried.index(k) for k in (truth, second) if k in tried), None)
         if not (more := next_numbers(results, range(len(tried)), best, most)):
             return tried
         assert not {*more} & {*tried}
@@ -30,6 +33,12 @@ def test_the_truth_is_among_the_numbers(truth):
     tried = climbed(truth)
     assert truth in tried
     assert max(tried) <= max(12, 2 * truth)
+
+
+@pytest.mark.parametrize("second", [5, 10])
+@pytest.mark.parametrize("truth", [13, 15, 18])
+def test_the_truth_is_between_the_choice_and_the_most_stable(truth, second):
+    assert truth in climbed(truth, stable=26, second=second)
 
 
 @pytest.mark.parametrize("truth", [97, 120, 151])

@@ -1,7 +1,7 @@
 """Numbers of clusters that are not given: first a ladder, and then the gaps between its steps."""
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import chain, count, takewhile
+from itertools import chain, count, pairwise, takewhile
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ FIRST_TOP = 12
 ROWS_PER_CLUSTER = 10
 #: Most numbers that are tried between two steps at a time.
 BETWEEN = 3
-#: Largest gap in which no more numbers are tried, as a fraction of the number of clusters.
+#: Largest gap in which no more numbers are tried, as a fraction of its lower end.
 NEAR = 1 / 15
 
 
@@ -119,7 +119,8 @@ def next_numbers(
     """Numbers of clusters to try next for one kernel.
 
     The ladder goes on while its last step is the most stable one, or its clusters are found again.
-    Then the gaps beside the most stable one, and beside the choice, are filled.
+    Then the gaps from the most stable one to the choice, and beside these, are filled. Stability
+    goes on rising where rows off topic make ever more clusters; so the truth may be between.
 
     Parameters
     ----------
@@ -164,17 +165,15 @@ def next_numbers(
     last = [row for row, k in zip(rows, tried, strict=True) if k == top]
     if higher and (max(heads) >= top or any(results["valid"][row] for row in last)):
         return higher[:1]
-    return sorted({k for head in heads for k in _beside(head, np.unique(tried), most)})
+    return _in_gaps(min(heads), max(heads), np.unique(tried), most)
 
 
-def _beside(head: int, tried: Array, most: int) -> list[int]:
-    """Numbers in the gaps on both sides of one that has been tried."""
-    below, above = tried[tried < head], tried[tried > head]
-    gaps = [(int(below[-1]), head)] if len(below) else []
-    gaps += [(head, min(int(above[0]), most + 1) if len(above) else most + 1)]
+def _in_gaps(first: int, last: int, tried: Array, most: int) -> list[int]:
+    """Numbers in the gaps between two that have been tried, and beside them."""
+    ends = np.append(tried[tried <= most], most + 1)
     found: list[int] = []
-    for low, high in gaps:
-        if high - low > max(1, NEAR * head):
+    for low, high in pairwise(ends):
+        if high >= first and low <= last and high - low > max(1, NEAR * low):
             every = np.linspace(low, high, min(BETWEEN + 2, high - low + 1)).round()
             found += every.astype(int)[1:-1].tolist()
     return found
