@@ -24,6 +24,7 @@ from kernelmeans import (
     load_model,
     save_model,
 )
+from kernelmeans.baselines import RKKM
 from kernelmeans.plotting import draw_flow, plot_fit
 from kernelmeans.plotting.palette import GREY
 from kernelmeans.rows import open_rows
@@ -208,21 +209,34 @@ class TestScoreAlone:
         with pytest.raises(ValueError, match="set outliers='auto' and fit again"):
             fit(outliers=None, **more).outlier_score(X)
 
+    def test_the_remedy_is_a_parameter_of_the_estimator(self):
+        model = RKKM(2, random_state=0).fit(X)
+        with pytest.raises(ValueError, match="set kernel='heat' and fit again"):
+            model.outlier_score(X)
+        scores = model.set_params(kernel="heat").fit(X).outlier_score(X)
+        assert scores[Y < 0].mean() > scores[Y >= 0].mean()
+
 
 class TestRefused:
     def test_scores_of_a_kernel_matrix(self):
         model = KernelPowerKMeans(2, kernel="precomputed", random_state=0).fit(X @ X.T)
-        with pytest.raises(ValueError, match="pass the rows themselves"):
+        refused = "^outlier_score compares rows .*kernel='precomputed' X holds none: pass the rows"
+        with pytest.raises(ValueError, match=refused):
             model.outlier_score(X @ X.T)
 
     @pytest.mark.parametrize("kernel", ["precomputed", "graph"])
     def test_matrices(self, kernel):
-        with pytest.raises(ValueError, match="outliers='auto' needs distances between rows"):
+        refused = (
+            f"outliers='auto' compares rows .*kernel='{kernel}' X holds none: leave outliers=None"
+        )
+        with pytest.raises(ValueError, match=refused):
             fit(np.ones((20, 20)), kernel=kernel)
 
     def test_stored_distances(self):
         D = scipy.sparse.csr_array(np.ones((20, 20)))
-        with pytest.raises(ValueError, match="pass the rows themselves"):
+        with pytest.raises(
+            ValueError, match=r"outliers=0.1 compares .*metric='precomputed' X holds"
+        ):
             fit(D, metric="precomputed", outliers=0.1)
 
     @pytest.mark.parametrize("value", [0, 0.6, -0.1, "some", True])

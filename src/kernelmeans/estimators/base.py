@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._arrays import take, to_numpy
 from kernelmeans._devices import HOST, Budget, Device, device_of, to_library_of
+from kernelmeans._dialect import option
 from kernelmeans._estimator import Estimator
 from kernelmeans._fitted import on_host
 from kernelmeans._given import received
@@ -188,7 +189,9 @@ class KernelClusterer(
         rng = check_random_state(self.random_state)
         seed = int(rng.randint(SEEDS))
         given, data = X, self._make_input()
-        data.check_outliers(self.outliers)
+        if self.outliers is not None:
+            remedy = f"leave {option('outliers', None)}, or "
+            data.check_compared(option("outliers", self.outliers), remedy)
         X, device = self._training_rows(X, data)
         budget = device.budget(self.memory_budget)
         weight = check_weights(received(sample_weight, "sample_weight"), X, self.n_clusters)

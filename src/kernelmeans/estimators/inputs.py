@@ -154,13 +154,14 @@ class Input:
         given = X, labels, sample_weight, n_clusters
         return borders_of_neighbors(*given, distinct_rows(kernel, X), density)
 
-    def check_outliers(self, outliers: Any) -> None:
-        """Refuse to look for outliers where there are no rows to compare."""
-        if self.pairwise and outliers is not None:
+    def check_compared(self, what: str, remedy: str = "") -> None:
+        """Refuse to compare rows, as ``what`` does, where X holds none."""
+        if self.pairwise:
+            name = "metric" if self.parameters["kernel"] == "heat" else "kernel"
             raise ValueError(
-                f"{option('outliers', outliers)} needs distances between rows and their "
-                f"neighbours, which a kernel matrix or a graph does not tell: leave "
-                f"{option('outliers', None)}, or pass the rows themselves."
+                f"{what} compares rows of features, and with "
+                f"{option(name, self.parameters[name])} X holds none: {remedy}pass the rows "
+                "themselves."
             )
 
     def compared_rows(self, kernel: Any, X: Data, sample_weight: Array) -> DistinctRows:

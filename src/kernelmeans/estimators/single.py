@@ -90,10 +90,12 @@ class OneKernelClusterer(KernelClusterer):
         assigner, rows, _ = self._asked(X, None)
         if assigner.outliers is None:
             if (distinct := self.kernel_.distinct_rows) is None:
-                self._input.check_outliers("auto")
+                self._input.check_compared("outlier_score")
+                has_parameter = "outliers" in self.get_params(deep=False)
+                remedy = option("outliers", "auto") if has_parameter else option("kernel", "heat")
                 raise ValueError(
                     "outlier_score: the model knows no neighbours of its training rows; set "
-                    f"{option('outliers', 'auto')} and fit again."
+                    f"{remedy} and fit again."
                 )
             assigner = replace(assigner, outliers=self._outliers_among(distinct))
         return cast(Array, to_library_of(assigner.outlier_scores(rows), X))
