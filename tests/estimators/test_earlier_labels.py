@@ -258,11 +258,13 @@ class TestRefusals:
             ClusterSearch(KMeans()).fit(X, like=LIKE)
 
 
+@pytest.mark.parametrize("routing", [False, True])
 @pytest.mark.parametrize("steps", [(), (StandardScaler(),)], ids=["alone", "pipeline"])
-def test_the_choice_of_a_search_keeps_numbers(steps):
+def test_the_choice_of_a_search_keeps_numbers(steps, routing):
     estimator = PowerKMeans(random_state=0)
     estimator = make_pipeline(*steps, estimator) if steps else estimator
-    search = ClusterSearch(estimator, n_splits=5, random_state=0).fit(X, like=LIKE)
+    with sklearn.config_context(enable_metadata_routing=routing):
+        search = ClusterSearch(estimator, n_splits=5, random_state=0).fit(X, like=LIKE)
     assert_array_equal(search.labels_, LIKE)
     assert_array_equal(search.predict(X), LIKE)
     last = search.best_estimator_[-1] if steps else search.best_estimator_

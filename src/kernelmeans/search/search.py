@@ -7,6 +7,7 @@ from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import MetaEstimatorMixin
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
@@ -439,7 +440,10 @@ default="jaccard"
             self.best_estimator_, self.labels_ = None, np.zeros(self.n_rows_, dtype=np.int32)
             return
         chosen, begin = Candidate.of(self.estimator, self.best_params_), time.perf_counter()
-        self.best_estimator_ = seeded(chosen.estimator, seed, only_unset=True).fit(X, **keeping)
+        estimator = seeded(chosen.estimator, seed, only_unset=True)
+        # With metadata routing a pipeline refuses STEP__like. Nothing else is there to be routed.
+        with config_context(enable_metadata_routing=False):
+            self.best_estimator_ = estimator.fit(X, **keeping)
         self.refit_time_ = time.perf_counter() - begin
         self.labels_ = labels_of(self.best_estimator_, X)
 
