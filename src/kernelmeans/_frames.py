@@ -40,6 +40,12 @@ def check_no_times(X: Any) -> None:
         raise TypeError("dates and times are no numbers")
 
 
+def as_floats(rows: Any, dtype: Any) -> Any:
+    """Checked rows in a type, or the first of a list: scikit-learn may leave flags of a frame."""
+    first = dtype[0] if isinstance(dtype, list) else dtype
+    return rows if rows.dtype.kind == "f" else rows.astype(first)
+
+
 def refuse_array(X: Any, error: ValueError | TypeError) -> None:
     """Raise an error in words of ours if it is because lists or an array hold no numbers."""
     if is_frame(X) or scipy.sparse.issparse(X) or not (found := no_array(X)):

@@ -8,6 +8,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
+from numpy.testing import assert_array_equal
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.fixes import parse_version
 
@@ -204,6 +206,28 @@ def test_a_search_takes_any_table_too(library):
     assert plot_fit(search, X).axes[0].get_title() == "2 clusters"
     with pytest.raises(ValueError, match="no numbers in 'e'"):
         ClusterSearch(rbf(), {"n_clusters": [2]}, n_splits=2).fit(X)
+
+
+@pytest.mark.filterwarnings("ignore:Allowing arbitrary scalar fill_value:FutureWarning")
+@pytest.mark.parametrize("types", [[bool], [bool, int]], ids=["flags", "flags and integers"])
+@pytest.mark.parametrize(
+    "estimator",
+    [rbf(), MultiKernelPowerKMeans(2, kernels=["rbf", "linear"], random_state=0)],
+    ids=["one kernel", "several"],
+)
+def test_sparse_columns_of_flags_are_numbers(estimator, types):
+    values = np.random.default_rng(0).integers(0, 2, (N, 6))
+    X = pd.DataFrame(
+        {
+            name: pd.arrays.SparseArray(values[:, place].astype(types[place % len(types)]))
+            for place, name in enumerate("abcdef")
+        }
+    )
+    labels = estimator.fit(X).labels_
+    assert_array_equal(estimator.predict(X), labels)
+    assert_array_equal(labels, estimator.fit(scipy.sparse.csr_array(values)).labels_)
+    estimator.fit(pd.DataFrame(values.astype(np.float32), columns=X.columns))
+    assert estimator.transform(X).dtype == np.float32
 
 
 def test_a_matrix_with_gaps_is_no_such_table():

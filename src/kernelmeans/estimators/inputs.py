@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import HOST, Budget, Device
 from kernelmeans._dialect import option
-from kernelmeans._frames import check_no_times, no_numbers, refuse_array
+from kernelmeans._frames import as_floats, check_no_times, no_numbers, refuse_array
 from kernelmeans._sklearn import _check_n_features, _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
@@ -102,7 +102,7 @@ class Input:
         given = {"accept_sparse": sparse, "dtype": dtype, "order": "C"}
         try:
             check_no_times(X)
-            return validate_data(estimator, X, reset=reset, **given)
+            return as_floats(validate_data(estimator, X, reset=reset, **given), dtype)
         except (TypeError, ValueError) as error:
             refuse_array(X, error)
             if self.pairwise or not (found := no_numbers(X)):

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from kernelmeans._arrays import take_columns
 from kernelmeans._devices import HOST, Device
 from kernelmeans._dialect import option
-from kernelmeans._frames import check_no_times, no_numbers, refuse_array
+from kernelmeans._frames import as_floats, check_no_times, no_numbers, refuse_array
 from kernelmeans._sklearn import _safe_indexing
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
 from kernelmeans._warnings import warn_user
@@ -84,9 +84,8 @@ class Views(Input):
         values = _safe_indexing(X, used.tolist(), axis=1)
         try:
             check_no_times(values)
-            values = check_array(
-                values, accept_sparse="csr", dtype=dtype, order="C", input_name="X"
-            )
+            given = {"accept_sparse": "csr", "dtype": dtype, "order": "C", "input_name": "X"}
+            values = as_floats(check_array(values, **given), dtype)
         except (TypeError, ValueError) as error:
             names = np.asarray(X.columns)[used].tolist()
             raise ValueError(
