@@ -1,5 +1,6 @@
 """Data frames of polars and pandas, and other arrays, where rows of numbers are needed."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -52,7 +53,9 @@ def refuse_array(X: Any, error: ValueError | TypeError) -> None:
         return
     # scikit-learn's conventions ask for the words of the conversion too.
     reason = str(error).rstrip(".")
-    raise type(error)(f"X: {found} ({reason}). Give an array of numbers.") from error
+    has_dicts = isinstance(X, list) and isinstance(X[0], Mapping)
+    form = "a data frame of the dicts, pandas.DataFrame(X)" if has_dicts else "an array of numbers"
+    raise type(error)(f"X: {found} ({reason}). Give {form}.") from error
 
 
 def no_array(X: Any) -> str:

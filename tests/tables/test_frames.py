@@ -238,6 +238,20 @@ def test_a_matrix_with_gaps_is_no_such_table():
     assert "TableTransformer" not in str(caught.value)
 
 
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+@pytest.mark.parametrize("steps", [(), (TableTransformer(),)], ids=["alone", "pipeline"])
+def test_rows_of_a_program_are_refused_with_a_form_that_is_taken(steps):
+    frame = numbers("pandas")
+    model = make_pipeline(*steps, rbf()).fit(frame)
+    row, records = frame.iloc[0], frame.head(3).to_dict("records")
+    with pytest.raises(ValueError, match=r"frame.iloc\[\[0\]\]" if steps else "a single row"):
+        model.predict(row)
+    with pytest.raises((TypeError, ValueError), match=r"pandas\.DataFrame\(X\)"):
+        model.predict(records)
+    assert_array_equal(model.predict(frame.iloc[[0]]), model.predict(frame)[:1])
+    assert_array_equal(model.predict(pd.DataFrame(records)), model.predict(frame)[:3])
+
+
 def test_infinite_numbers_are_called_so():
     with pytest.raises(ValueError, match="infinity"):
         rbf().fit(table("pandas", cycled(1.0, np.inf)))

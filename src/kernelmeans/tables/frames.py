@@ -60,9 +60,10 @@ class Table(Mapping[str, Array]):
             X = check_array(given, dtype=None, ensure_all_finite=False, ensure_2d=False)
             if X.ndim == 1:
                 raise ValueError(
-                    "X has one dimension, but a table has columns. Reshape your data: give texts "
-                    "as table = pandas.DataFrame({'text': X}). A pipeline that takes texts needs "
-                    "both: describe(model, table, X=X) or ClusterReport(model, X, table=table)."
+                    "X has one dimension, but a table has columns. Reshape your data: give one row "
+                    "as frame.iloc[[0]] or [X], dicts as pandas.DataFrame(X), and texts as table = "
+                    "pandas.DataFrame({'text': X}). A pipeline that takes texts needs both: "
+                    "describe(model, table, X=X) or ClusterReport(model, X, table=table)."
                 )
         columns = X.columns if self.named else range(X.shape[1])
         self.X, self.names = X, [str(name) for name in names or columns]
