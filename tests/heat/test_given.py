@@ -568,6 +568,21 @@ class TestRefusals:
         with pytest.raises(ValueError, match=message):
             KernelPowerKMeans(2, kernel="heat", metric="precomputed").fit(D)
 
+    def test_half_of_the_distances(self):
+        """The last rows hold none, and were one and the same."""
+        X, y = blobs()
+        near = kneighbors_graph(X, 15, mode="distance")
+        D = scipy.sparse.csr_array(scipy.sparse.triu(near.maximum(near.T)))
+        empty = np.flatnonzero(np.diff(D.indptr) == 0)
+        assert len(set(y[empty])) > 1
+        model = KernelPowerKMeans(3, metric="precomputed", random_state=0)
+        with pytest.warns(UserWarning, match=f"{len(empty)} of 90 rows hold the same distances"):
+            assert len(set(model.fit(D).labels_[empty])) == 1
+        D.setdiag(0)
+        assert adjusted_rand_score(y, model.fit(D).labels_) == 1
+        near.setdiag(0)
+        model.fit(near)
+
     @pytest.mark.parametrize("kernel", ["graph", "rbf", "precomputed", np.dot])
     def test_distances_go_with_heat_alone(self, kernel):
         with pytest.raises(ValueError, match="goes with kernel='heat'"):

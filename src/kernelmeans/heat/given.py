@@ -1,6 +1,7 @@
 """Heat kernels of graphs that are given by their edges, or by distances to neighbours."""
 
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -152,6 +153,8 @@ class GraphKernel(DiffusionKernel):
         known, first, edges.places = np.unique(
             edges.digests(rows), return_index=True, return_inverse=True
         )
+        if self._holds_distances:
+            _warn_of_alike(rows, edges.places, self.title)
 
         def settle(basis: Basis) -> None:
             # Equal rows get the features of the first. Their own differ, if at all, in parts that
@@ -294,4 +297,22 @@ class DistancesKernel(GraphKernel):
             min(int(count), most),
             most,
             n_clusters,
+        )
+
+
+def _warn_of_alike(rows: Data, places: IntArray, kernel: str) -> None:
+    """Warn of rows that hold the same distances, or none, but are not alike for other rows."""
+    # Rows with a distance of 0 to the same one, such as themselves, are at its place.
+    zeros = scipy.sparse.csr_array((rows.data == 0, rows.indices, rows.indptr), rows.shape)
+    alike = np.flatnonzero((np.bincount(places)[places] > 1) & (zeros.sum(axis=1) == 0))
+    if not len(alike):
+        return
+    towards = digests(rows.T.tocsr()[alike], zeros_count=True).tolist()
+    kinds = Counter(place for place, _ in set(zip(places[alike].tolist(), towards, strict=True)))
+    if count := sum(kinds[place] > 1 for place in places[alike].tolist()):
+        warn_user(
+            f"{kernel}: {count} of {len(places)} rows hold the same distances as another one, or "
+            "none, but others hold different distances to them. X does not tell them apart, and "
+            "they get the same label. Store each distance in the rows of both its ends, or the "
+            "distance 0 of each row to itself."
         )
