@@ -223,10 +223,10 @@ def test_a_graph(dense):
     assert found(searched(KernelPowerKMeans(kernel="graph"), A), A)
 
 
-@pytest.mark.filterwarnings("ignore:kernel='graph'. the graph is in 8 pieces")
-def test_rows_of_a_graph_without_an_edge_to_a_half_do_not_count():
-    A = kneighbors_graph(X, 2)
-    A = A.maximum(A.T)
+@pytest.mark.parametrize("form", [scipy.sparse.csr_matrix, scipy.sparse.csr_array])
+def test_rows_of_a_graph_without_an_edge_to_a_half_do_not_count(form):
+    A = kneighbors_graph(X, 5)
+    A = form(A.maximum(A.T))
     grid = {"n_clusters": [2, 3]}
     search = searched(KernelPowerKMeans(kernel="graph"), A, grid, n_splits=10)
     assert not np.isnan(search.results_["mean_stability"]).any()

@@ -214,5 +214,5 @@ class Samples:
 def _has_entry(X: Any) -> BoolArray:
     """Which rows have an entry."""
     if scipy.sparse.issparse(X):
-        return np.asarray(X.getnnz(axis=1) > 0)
+        return np.asarray(np.diff(X.indptr) > 0)
     return np.asarray(X.any(axis=1))
