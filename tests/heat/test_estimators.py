@@ -1,6 +1,7 @@
 """Heat kernels in the estimators."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -277,6 +278,25 @@ def test_new_rows_whose_distances_overflow_are_refused():
     model = KernelPowerKMeans(2, kernel="heat", random_state=0).fit(X)
     with pytest.raises(ValueError, match="so far from the training rows"):
         model.predict(np.array([[1e160, 0.0]]))
+
+
+@pytest.mark.filterwarnings("ignore:Cluster . is hardly one")
+@pytest.mark.parametrize(
+    ("dtype", "value", "column"), [(np.float64, "-1e+300", 1), (np.float32, "1e+30", slice(3))]
+)
+def test_a_number_beside_which_the_others_vanish_is_named(dtype, value, column):
+    X, y = blobs(300)
+    X = X.astype(dtype)
+    X[7, column] = float(value)
+    model = KernelPowerKMeans(3, kernel="heat", random_state=0)
+    message = f"column {np.arange(3)[column].min()} of X holds {re.escape(value)}, and beside it"
+    with pytest.warns(UserWarning, match=message):
+        model.fit(X)
+    assert adjusted_rand_score(y, model.labels_) < 0.9
+    # A number that is merely large brings no warning.
+    X[7, column] = 1e3
+    assert adjusted_rand_score(y, model.fit(X).labels_) > 0.9
+    assert adjusted_rand_score(np.delete(y, 7), model.fit(np.delete(X, 7, 0)).labels_) == 1
 
 
 def test_more_neighbours_than_rows_need_no_memory():

@@ -35,7 +35,7 @@ from kernelmeans.heat.density import (
 )
 from kernelmeans.heat.dither import may_tear, untorn, untorn_sample
 from kernelmeans.heat.eigenpairs import pairs_bytes
-from kernelmeans.heat.metric import WITH_ANCHORS, check_metric, check_rows
+from kernelmeans.heat.metric import NORMS, WITH_ANCHORS, check_metric, check_rows
 from kernelmeans.heat.neighbors import (
     HELD_MIB,
     Digests,
@@ -521,6 +521,8 @@ class HeatKernel(DiffusionKernel):
         pieces = without_near(pieces, n_clusters, sought, n_neighbors)
         called = f"{self.title}: the graph"
         warn_of_pieces(pieces, wanted, called, n_neighbors, sought.ranks, self.family)
+        if metric in NORMS and not scipy.sparse.issparse(X):
+            _warn_if_vanishing(nearest.rows, sought.near(n_neighbors - 1)[1], self.title)
         source, counting = join(pieces, nearest), counting_rows(sample_weight, X.shape[0])
         self.neighbor_recall = sought.recall
 
@@ -747,3 +749,18 @@ def settle_times(
             kernel.times = {"t": times, "cut": choice.cut, "entropy": choice.entropy}
             factor = choice.factor
         trial.settle(factor * trial.first)
+
+
+def _warn_if_vanishing(rows: Array, distances: Array, kernel: str) -> None:
+    """Warn of a number beside which most rows are equal, and have no distance to neighbours."""
+    # The largest number counts as 1 there, and squares underflow.
+    if not distances.size or np.median(distances[:, -1]) > 0:
+        return
+    halves = rows / 2  # whose sums and differences do not overflow
+    far = np.abs(halves - np.median(halves, axis=0))
+    row, column = np.unravel_index(far.argmax(), far.shape)
+    if np.median(far.max(axis=1)) <= np.finfo(rows.dtype).eps * far[row, column]:
+        warn_user(
+            f"{kernel}: column {column} of X holds {rows[row, column]:.3g}, and beside it most "
+            "rows are equal: the clusters mean little. Correct this number, or leave out its row."
+        )
