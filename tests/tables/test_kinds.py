@@ -477,3 +477,14 @@ def test_a_last_row_of_totals_is_pointed_out(rng):
         TableTransformer().fit(table)
         TableTransformer().fit(pl.concat([last, table]))
         TableTransformer().fit(pl.DataFrame({"x": [0.5, 1.5, 2.5, 4.5], "y": [0, 0, 3, 3]}))
+
+
+@pytest.mark.parametrize("start", [1, 0.1, 1 / 3])
+def test_doubling_numbers_are_no_totals(start):
+    numbers = start * 2.0 ** np.arange(40)
+    with warnings.catch_warnings(action="error"):
+        TableTransformer().fit(numbers[:, None])
+        TableTransformer().fit(pl.DataFrame({"x": [f"{one:.6g}" for one in numbers[:20]]}))
+    # A row that holds half of a total is no sign of doubling.
+    with pytest.warns(UserWarning, match="looks like totals"):
+        TableTransformer().fit([[start * one] for one in (*range(1, 11), 55, 110)])

@@ -168,7 +168,10 @@ def _ends_in_its_sum(found: Found) -> bool:
     last, others = numbers[-1], numbers[:-1][np.isfinite(numbers[:-1])]
     several = np.count_nonzero(others) > 9 and last > np.abs(others).max()
     # Divided by the total, no sum overflows.
-    return bool(several and abs(1 - (others / last).sum()) <= ROUNDED)
+    if not several or abs(1 - (others / last).sum()) > ROUNDED:
+        return False
+    # Doubling numbers such as 1, 2, 4 and 8 nearly add up to the next one.
+    return not np.allclose(np.sort(others)[-2:] / last, (0.25, 0.5), atol=ROUNDED)
 
 
 def _top(values: Array, found: Found) -> str | None:
