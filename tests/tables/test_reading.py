@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 import scipy.sparse
 
-from kernelmeans.tables import read_table
+from kernelmeans.tables import TableTransformer, read_table
 
 
 def test_text_is_read_with_what_it_needs_to_be_told(tmp_path):
@@ -24,6 +24,17 @@ def test_without_names(tmp_path):
     (tmp_path / "a.csv").write_text("1|2\n3|4\n")
     assert read_table(tmp_path / "a.csv", header=False).rows() == [(1, 2), (3, 4)]
     assert read_table(str(tmp_path / "a.csv"), separator=";").columns == ["1|2"]
+
+
+@pytest.mark.parametrize("values", [["none", "basic", "plus"]])
+def test_words_are_values_of_the_fit_in_a_row_alone(tmp_path, values):
+    rows = [f"{number},{value}" for number, value in enumerate(values * 20)]
+    for name, lines in {"all": rows, "one": rows[:1]}.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(["x,word", *lines, ""]))
+    table = read_table(tmp_path / "all.csv")
+    prepare = TableTransformer(columns=["word"]).fit(table)
+    alone = prepare.transform(read_table(tmp_path / "one.csv"))
+    np.testing.assert_array_equal(alone, prepare.transform(table)[:1])
 
 
 def test_arrays_stay_arrays(tmp_path):

@@ -38,6 +38,8 @@ def with_types(frame: pl.DataFrame, verbatim: str | None = None) -> pl.DataFrame
 def _typed(text: pl.Series) -> pl.Series:
     values = text.str.strip_chars()
     is_empty = values.str.to_lowercase().is_in(list(EMPTY)).fill_null(value=True)
+    if is_empty.all():
+        return text  # "none" and a minus sign may be values of the fit
     values = values.set(is_empty, None)
     if _all(values, _WHOLE):
         numbers = values.cast(pl.Int64, strict=False)
