@@ -209,6 +209,7 @@ COLUMNS = {
         missing_values=["-999", "n/t"],
     ),
     "none among words": written(with_columns(plan=repeated("none", "basic", "none", "plus"))),
+    "strands": written(with_columns(strand=repeated("+", "-", "-", "+", ""))),
     "yes and no": written(with_columns(member=repeated("yes", "no", "no", "yes"))),
     "Y and N with gaps": written(with_columns(member=repeated("Y", "N", "", "Y", "N"))),
     "truth values": written(with_columns(member=repeated("True", "False", "False", "True"))),

@@ -236,6 +236,36 @@ def test_none_is_missing_among_all_but_words(kind, values):
     assert (found.kind, found.n_missing) == (kind, 60)
 
 
+@pytest.mark.parametrize("signs", ["+-", "*+-"])
+@pytest.mark.parametrize("missing", [0, 20])
+def test_a_minus_sign_is_a_value_of_signs(signs, missing):
+    column = np.array([*signs * 20, *"." * missing], dtype=object)
+    found = found_in(column, "strand")
+    assert (found.kind, found.n_missing) == ("category", missing)
+    assert list(found.values) == sorted(signs) + [""] * (missing > 0)
+    rare = np.array(["-"] + ["+"] * 99)
+    assert column_kind(rare) == column_kind(rare[::-1]) == "category"
+
+
+@pytest.mark.parametrize("values", ["+-a", "-*", "-ab", "-12"])
+def test_a_minus_sign_is_missing_beside_other_values(values):
+    found = found_in(np.array([*values * 20], dtype=object), "")
+    assert (found.n_missing, "-" in found.values) == (20, False)
+
+
+def test_signs_are_read_as_the_fit_decided():
+    table = pl.DataFrame({"x": [0.5, 1.0, 1.5, 2.5] * 9, "strand": [*"+-.-"] * 9})
+    prepare = TableTransformer(scale=False).fit(table)
+    names = ["x", "strand=+", "strand=-", "strand=missing"]
+    assert prepare.get_feature_names_out().tolist() == names
+    alone = [prepare.transform(row) for row in table.iter_slices(1)]
+    np.testing.assert_array_equal(np.vstack(alone), prepare.transform(table))
+    # As older models know it: other signs are missing.
+    older = TableTransformer(scale=False).fit(table.with_columns(strand=pl.Series([*"+..."] * 9)))
+    marks = older.transform(table)[:4, 1:]
+    np.testing.assert_array_equal(marks, [[1, 0], [0, 1], [0, 1], [0, 1]])
+
+
 def test_numbers_with_units_are_left_out_with_a_reason():
     table = {"a": np.arange(60) % 7, "b": [f"{number / 10}k" for number in range(60)]}
     text = TableTransformer().fit(pl.DataFrame(table)).report_

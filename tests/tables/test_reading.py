@@ -26,7 +26,7 @@ def test_without_names(tmp_path):
     assert read_table(str(tmp_path / "a.csv"), separator=";").columns == ["1|2"]
 
 
-@pytest.mark.parametrize("values", [["none", "basic", "plus"]])
+@pytest.mark.parametrize("values", [["none", "basic", "plus"], ["-", "+"]])
 def test_words_are_values_of_the_fit_in_a_row_alone(tmp_path, values):
     rows = [f"{number},{value}" for number, value in enumerate(values * 20)]
     for name, lines in {"all": rows, "one": rows[:1]}.items():

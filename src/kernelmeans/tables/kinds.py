@@ -239,6 +239,8 @@ def _n_numbers(value: Any) -> int:
 
 
 def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, marks: Marks) -> Found:
+    if texts.are_signs():
+        texts = texts.in_words()
     counts, present = texts.counts, texts.counts.total()
     n_missing = len(values) - present
     if not counts:

@@ -20,6 +20,8 @@ EMPTY = frozenset(("", "na", "n/a", "n.a.", "#n/a", "nan", "nat", "<na>", "null"
 MISSING = EMPTY | WORDS
 #: A word for missing values that is a value where it is frequent, as an answer to who else signs.
 NOTHING = "none"
+#: A sign for missing values that is a value of a column of signs, such as the strands of a genome.
+MINUS, SIGNS = "-", frozenset("+-*")
 #: Pairs of words for 1 and 0.
 FLAGS = (("true", "false"), ("yes", "no"), ("t", "f"), ("y", "n"), ("on", "off"))
 #: The first and the last whole number that counts as a date.
@@ -189,8 +191,15 @@ class Texts:
         """The text of each row without blanks around it, empty where it is missing."""
         return [self.clean[raw] or "" for raw in self._rows]
 
+    def are_signs(self) -> bool:
+        """Whether plus and minus signs occur, and no other value but a star."""
+        texts = self._trimmed.values()
+        return {"+", MINUS} <= SIGNS.intersection(texts) and self.counts.keys() <= SIGNS
+
     def in_words(self) -> "Texts":
-        """These texts as words of a category: a frequent "none" is a value then."""
+        """These texts as words of a category: a frequent "none" is a value then, as are signs."""
+        if self.are_signs():
+            return Texts(self._values, [MINUS])
         counts = [
             self._counts[raw] for raw, text in self._trimmed.items() if text.lower() == NOTHING
         ]

@@ -36,8 +36,8 @@ class Reading:
         wrong.
     missing_values : tuple of str, default=()
         Text, Excel and Parquet: words or numbers for missing values, beside na, n/a, n.a., #n/a,
-        nan, nat, <na>, null, ? and -, none unless it is frequent among words, and words such as
-        unknown or k.A.
+        nan, nat, <na>, null, ? and - (but not beside + alone), none unless it is frequent among
+        words, and words such as unknown or k.A.
     encoding : str or None, default=None
         Text: its encoding, if it is neither UTF-8 nor UTF-16 nor cp1252.
     sheet : str or None, default=None
