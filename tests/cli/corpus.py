@@ -170,6 +170,13 @@ TEXTS = {
     "separators and line breaks in quotes": written(
         with_columns(place=repeated("Paris, France", 'the "Hague"', "Rome\n(old)", "Lyon"))
     ),
+    "quotes in quotes as R writes them": written(
+        text(
+            frame=FRAME.with_columns(place=pl.Series(repeated("the ~Hague~", "~Rome~, old", "9~"))),
+            quoting=QUOTE_ALL,
+        ).replace("~", '\\"'),
+        partial(pd.read_csv, quotechar='"', doublequote=False, escapechar="\\"),
+    ),
     "blanks": written(
         PLAIN.replace(",", " , "), partial(pd.read_csv, sep=r"\s*,\s*", engine="python")
     ),

@@ -1,5 +1,8 @@
 """Files of tables in Python."""
 
+import csv
+import io
+
 import numpy as np
 import polars as pl
 import pytest
@@ -35,6 +38,67 @@ def test_words_are_values_of_the_fit_in_a_row_alone(tmp_path, values):
     prepare = TableTransformer(columns=["word"]).fit(table)
     alone = prepare.transform(read_table(tmp_path / "one.csv"))
     np.testing.assert_array_equal(alone, prepare.transform(table)[:1])
+
+
+#: Values, and how R writes them.
+OF_R = {
+    'say "hi"': r'"say \"hi\""',
+    '5"': r'"5\""',
+    '"Rome", old': r'"\"Rome\", old"',
+    '{"a": 1, "b": [2]}': r'"{\"a\": 1, \"b\": [2]}"',
+    r'C:\new "x"': r'"C:\new \"x\""',
+    'two\n"lines"': '"two\n\\"lines\\""',
+}
+
+
+def written_by_r(values, separator):
+    rows = [f'"{row}"{separator}{OF_R[one]}{separator}{row}' for row, one in enumerate(values, 1)]
+    names = separator.join(['"text"', '"n"'])
+    return "\n".join([names, *rows, ""])
+
+
+@pytest.mark.parametrize("separator", [" ", ",", ";", "\t"])
+@pytest.mark.parametrize("values", [OF_R, *([one] for one in OF_R), ['5"', '5"']])
+@pytest.mark.filterwarnings("ignore:.*(are called 'column_0'|blanks are taken)")
+def test_quotes_of_r_are_read_alike_in_a_table_and_alone(tmp_path, values, separator):
+    (tmp_path / "a.csv").write_text(written_by_r(values, separator))
+    found = read_table(tmp_path / "a.csv", separator=separator)
+    assert found.columns == ["column_0", "text", "n"]
+    assert found["text"].to_list() == list(values)
+    assert found["n"].to_list() == list(range(1, len(values) + 1))
+
+
+def test_a_quote_of_r_in_the_last_line_of_many(tmp_path):
+    lines = ['"text",n', *(f'"a",{row}' for row in range(5000)), *[r'"5\"",1', ""]]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    assert read_table(tmp_path / "a.csv")["text"].to_list() == ["a"] * 5000 + ['5"']
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        r'"C:\dir\"',
+        r'"{""a"": ""b""}"',
+        r'"{""a"": ""\""b\""""}"',
+        r'"^\d+\.""$"',
+        r'"[^\""]*\"""',
+        r"5\" pipe",
+        r'""',
+    ],
+)
+def test_other_backslashes_before_quotes_stay(tmp_path, value):
+    r"""A file that can be read as it is may hold \" for other reasons."""
+    written = "\n".join(["text,n,path", *(rf'{value},{row},"D:\x\"' for row in range(300)), ""])
+    (tmp_path / "a.csv").write_text(written)
+    _, *rows = csv.reader(io.StringIO(written))
+    found = read_table(tmp_path / "a.csv").with_columns(pl.col("n").cast(str))
+    assert found.fill_null("").rows() == [*map(tuple, rows)]
+
+
+def test_what_cannot_be_read_in_the_way_of_r_either_stays(tmp_path):
+    (tmp_path / "a.csv").write_text('text,n\n"C:\\dir\\",1\n"a"b,2\n"5\\"",3\n')
+    with pytest.raises(ValueError, match=r"line 3 cannot be read .* ',' expected after '\"'"):
+        read_table(tmp_path / "a.csv")
 
 
 def test_arrays_stay_arrays(tmp_path):

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -84,17 +85,11 @@ def read_text(
     layout : Layout
         How they are written.
     """
-    layout = find_layout(source, text, reading)
-    if layout.separator == _BLANK:
-        text = _with_single_blanks(text)
+    layout, body, comments = _located(source, _with_doubled_quotes(source, text, reading), reading)
     names = [name.strip() for name in layout.names]
     layout = layout._replace(
         floats={at for at in layout.floats if names[at : at + 1] != [verbatim]}
     )
-    body = b"".join(text.split(b"\n", layout.above)[layout.above :])
-    if len(layout.names) == 1:  # a blank line within is a missing value
-        body = body.rstrip(b"\r\n")
-    comments = _comment_lines(source, body, layout)
     frame = None if comments or _is_odd(body, layout.separator) else _parsed(body, layout)
     # polars fills blank and short lines up with missing values, which stand in the last column too
     if frame is None or (frame.width > 1 and frame[:, -1].null_count()):
@@ -105,6 +100,40 @@ def read_text(
     else:
         layout = layout._replace(lines=_last_lines(body, layout, frame.height))
     return frame, layout
+
+
+def _located(source: Path, text: bytes, reading: Reading) -> tuple[Layout, bytes, Collection[int]]:
+    """How a table is written, its rows, and which lines within it are comments."""
+    layout = find_layout(source, text, reading)
+    if layout.separator == _BLANK:
+        text = _with_single_blanks(text)
+    body = b"".join(text.split(b"\n", layout.above)[layout.above :])
+    if len(layout.names) == 1:  # a blank line within is a missing value
+        body = body.rstrip(b"\r\n")
+    return layout, body, _comment_lines(source, body, layout)
+
+
+def _with_doubled_quotes(source: Path, text: bytes, reading: Reading) -> bytes:
+    r"""A text with quotes within quotes doubled, if R has marked them by backslashes.
+
+    Elsewhere a backslash may end a value, as in "C:\". So the text stays as it is where all lines
+    can be read so, or some line cannot be read in the way of R either.
+    """
+    if b'\\"' not in text:
+        return text
+    doubled = text.replace(b'\\"', b'""')
+    with warnings.catch_warnings(action="ignore"):
+        is_of_r = not _is_strict(source, text, reading) and _is_strict(source, doubled, reading)
+    return doubled if is_of_r else text
+
+
+def _is_strict(source: Path, text: bytes, reading: Reading) -> bool:
+    """Whether all lines can be read, and have as many values; polars does not tell."""
+    with suppress(InputError):
+        layout, body, comments = _located(source, text, reading)
+        _rewritten(source, body, layout, comments)
+        return True
+    return False
 
 
 def _comment_lines(source: Path, body: bytes, layout: Layout) -> Collection[int]:
