@@ -28,8 +28,9 @@ LONG = 1.6
 #: Digits of answers. Steps that differ by a rounding error would decide which of many rows at the
 #: same number of steps are neighbours.
 DIGITS = 5
-#: Fewest rows for which columns are tested. With fewer, chance would decide.
-FEWEST_ROWS = 50
+#: Fewest rows for which columns are tested. With fewer, chance would decide. And rows in which most
+#: columns of many values have more than few.
+FEWEST_ROWS, FIRST_ROWS = 50, 1000
 
 
 def untorn(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, IntArray]:
@@ -173,11 +174,14 @@ def may_tear(rows: Array) -> IntArray:
 
 
 def _few_valued(nearest: NearestRows) -> IntArray:
-    """As `may_tear`; none where rows are not to be changed."""
+    """Columns of few values; none where rows are not to be changed."""
     rows = nearest.rows
     if scipy.sparse.issparse(rows) or nearest.metric not in NORMS or len(rows) < FEWEST_ROWS:
         return np.empty(0, np.intp)
-    return may_tear(rows)
+    found = may_tear(rows)
+    for first in rows[:FIRST_ROWS], rows:
+        found = found[[len(np.unique(first[:, j])) <= FEW for j in found]]
+    return found
 
 
 def _tears(column: Array, others: IntArray, fraction: float) -> bool:

@@ -256,12 +256,14 @@ class DiffusionKernel(Kernel):
         given = self._given["density"]
         # With density 0 only the neighbours of the graph are sought. A wider search may break ties
         # between equal distances in another way.
-        count = DIMENSION_NEIGHBORS if isinstance(given, str) else NEIGHBOR
-        end = surrounding_neighbor(n_rows)
-        ranks = (min(rank, n_rows - 1) for rank in (count, end))
-        density = Density.of(given, *near(*ranks)) if given != 0 else FLAT
+        density = Density.of(given, *near(*self._ranks(n_rows))) if given != 0 else FLAT
         self.parameters["density"], self.dimension = density.exponent, density.dimension
         return density
+
+    def _ranks(self, n_rows: int) -> tuple[int, int]:
+        """How many nearest other rows a density looks at, and the end of surroundings."""
+        count = DIMENSION_NEIGHBORS if isinstance(self._given["density"], str) else NEIGHBOR
+        return min(count, n_rows - 1), min(surrounding_neighbor(n_rows), n_rows - 1)
 
     def _trial(
         self,
@@ -508,13 +510,15 @@ class HeatKernel(DiffusionKernel):
             shared[metric] = DistinctRows.of(X, sample_weight, metric)
         nearest, known = distinct = shared[metric]
         n_neighbors = self._settled_neighbors(len(known), n_clusters)
+        count, end = self._ranks(len(known))
+        ranks = max(count, n_neighbors - 1), end
+        if self._given["density"] != 0:
+            # One search finds all neighbours, also those by which columns tear the graph.
+            nearest.distances(*ranks)
         sought, _ = remembered(
             lambda: untorn(nearest, n_neighbors), lambda: ("untorn", nearest.content, n_neighbors)
         )
-        # One search finds the neighbours for the graph too.
-        density = self._settle_density(
-            lambda count, end: sought.distances(max(count, n_neighbors - 1), end), len(known)
-        )
+        density = self._settle_density(lambda *_: sought.distances(*ranks), len(known))
         graph, pieces, n_neighbors = self._neighbor_graph(
             lambda count: sought.graph(count, density), n_neighbors, len(known), n_clusters
         )
