@@ -151,7 +151,7 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         precomputed kernels take rpcholesky. The memory budget does not change this choice: a fit
         that exceeds it is refused. Linear and cosine kernels need no approximation. Heat kernels
         take the graph of all rows where that takes about a minute on two cores at most, as for
-        900 000 rows of 64 columns. Beyond, they take the graph of their anchors, as with
+        600 000 rows of 64 columns. Beyond, they take the graph of their anchors, as with
         ``"landmarks"``; several kernels of the same rows have different anchors.
     n_components : "auto", int or float, default="auto"
         Number of features of an approximation, or the fraction of the trace of the kernel matrix to

@@ -38,8 +38,8 @@ GRAPH_SECONDS, NOTICED = 120.0, 20.0
 #: Seconds of one core for a row, for an eigenpair of a row, and for a product in the search for
 #: neighbours; and for annealing and swap moves, over the cube of the number of clusters.
 ROW, PAIR, PRODUCT, ANNEALING = 4e-5, 4e-7, 5e-11, 8e-6
-#: Cells that are searched for a row: mostly 4 to 20, and up to 64 where rows have many directions.
-SEARCHED = 16
+#: Cells that are searched for a row: 4 to 64, most where rows have many directions.
+SEARCHED = 32
 #: Factor on `WORK` for a precomputed kernel matrix. There are no rows, so an approximation has to
 #: read the matrix as well.
 PRECOMPUTED = 10

@@ -283,7 +283,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         or 19 000 rows of a precomputed kernel. Beyond, a precomputed kernel takes rpcholesky. The
         memory budget does not change this choice: a fit that exceeds it is refused. Linear and
         cosine kernels need no approximation. The heat kernel takes the graph of all rows where that
-        takes about a minute on two cores at most, as for 900 000 rows of 64 columns. Beyond, it
+        takes about a minute on two cores at most, as for 600 000 rows of 64 columns. Beyond, it
         takes the graph of its anchors, as with ``"landmarks"``.
     n_components : "auto", int or float, default="auto"
         Number of features of an approximation, or the fraction of the trace of the kernel matrix to
@@ -604,7 +604,7 @@ class KernelKMeans(OneKernelClusterer):
         or 19 000 rows of a precomputed kernel. Beyond, a precomputed kernel takes rpcholesky. The
         memory budget does not change this choice: a fit that exceeds it is refused. Linear and
         cosine kernels need no approximation. The heat kernel takes the graph of all rows where that
-        takes about a minute on two cores at most, as for 900 000 rows of 64 columns. Beyond, it
+        takes about a minute on two cores at most, as for 600 000 rows of 64 columns. Beyond, it
         takes the graph of its anchors, as with ``"landmarks"``.
     n_components : "auto", int or float, default="auto"
         Number of features of an approximation, or the fraction of the trace of the kernel matrix to
