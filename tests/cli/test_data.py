@@ -84,6 +84,14 @@ def test_missing_weights_are_located():
         load_data(table(a=[1.0, None, 2.0]), ColumnChoice(weight_column="a"), "float64")
 
 
+@pytest.mark.parametrize("missing", ["NA", "nan", "?"])
+def test_a_label_column_of_missing_values_alone_has_no_class(refused, folder, missing):
+    rows = "".join(f"{number * 7 % 31 / 10},{missing}\n" for number in range(30))
+    Path("data.csv").write_text(f"x,kind\n{rows}")
+    said = refused("fit", "data.csv", "-k", 2, "--label-column", "kind")
+    assert "column 'kind' has no class in line 2" in said
+
+
 def test_sparse_values_that_are_not_finite_are_located():
     X = scipy.sparse.csr_array(np.array([[0.0, 1.0], [0.0, np.nan]]))
     with pytest.raises(InputError, match=r"column '1' .* row 1"):

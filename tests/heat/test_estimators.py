@@ -294,6 +294,8 @@ def test_a_number_beside_which_the_others_vanish_is_named(dtype, value, column):
         model.fit(X)
     assert adjusted_rand_score(y, model.labels_) < 0.9
     # A number that is merely large brings no warning.
+    X[7, column] = {np.float64: 1e18, np.float32: 1e5}[dtype]
+    model.fit(X)
     X[7, column] = 1e3
     assert adjusted_rand_score(y, model.fit(X).labels_) > 0.9
     assert adjusted_rand_score(np.delete(y, 7), model.fit(np.delete(X, 7, 0)).labels_) == 1

@@ -582,6 +582,8 @@ class TestRefusals:
         assert adjusted_rand_score(y, model.fit(D).labels_) == 1
         near.setdiag(0)
         model.fit(near)
+        copies = KNeighborsTransformer(n_neighbors=10).fit_transform(np.vstack([X, X[:9]]))
+        model.fit(copies)
 
     @pytest.mark.parametrize("kernel", ["graph", "rbf", "precomputed", np.dot])
     def test_distances_go_with_heat_alone(self, kernel):

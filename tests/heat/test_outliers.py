@@ -51,7 +51,7 @@ def reach_by_search(X, labels):
 
 class TestReach:
     @pytest.mark.parametrize("seed", range(4))
-    @pytest.mark.parametrize("make", ["blobs", "stretched", "pieces"])
+    @pytest.mark.parametrize("make", ["blobs", "stretched", "pieces", "small"])
     def test_search(self, make, seed):
         X, labels = blobs(120, 2, 3, seed)
         if make == "stretched":
@@ -59,6 +59,10 @@ class TestReach:
         if make == "pieces":
             # Three rows far from all others: the end of a cluster, but not a tenth of it.
             X[np.flatnonzero(labels == 0)[:3]] += 50
+        if make == "small":
+            # Of a cluster of eight rows a single one is more than a tenth.
+            kept = np.r_[np.flatnonzero(labels == 0)[:8], np.flatnonzero(labels)]
+            X, labels = X[kept], labels[kept]
         found = scored(X, labels)
         places = DistinctRows(found.nearest, found.known).places(X)
         # Distances are known up to a factor.

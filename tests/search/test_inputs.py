@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score, pairwise_kernels
 from sklearn.mixture import GaussianMixture
 from sklearn.neighbors import KNeighborsTransformer, NearestNeighbors, kneighbors_graph
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.rows import open_rows
@@ -206,6 +206,21 @@ def test_rows_left_out_do_not_ask_for_more_clusters():
     search = searched(model, np.vstack([moons, noise]), grid, scoring="neighbor_consistency")
     assert (search.labels_ < 0).sum() > 40
     assert search.best_params_ == {"n_clusters": 2}
+
+
+def test_consistency_of_rows_that_a_step_returns_in_another_format():
+    def joined(Z):
+        return scipy.sparse.hstack([scipy.sparse.csr_array(Z), Z])
+
+    grid = {"kmeans__n_clusters": [2, 3]}
+    found = [
+        searched(make_pipeline(FunctionTransformer(step), KMeans(n_init=1)), X, grid)
+        for step in (joined, lambda Z: joined(Z).tocsr())
+    ]
+    assert joined(X).format == "coo"
+    consistency = [one.results_["neighbor_consistency"] for one in found]
+    assert (consistency[0] > 0.5).all()
+    np.testing.assert_array_equal(*consistency)
 
 
 def test_noise_alone_is_a_failure():

@@ -243,6 +243,8 @@ def test_a_minus_sign_is_a_value_of_signs(signs, missing):
     found = found_in(column, "strand")
     assert (found.kind, found.n_missing) == ("category", missing)
     assert list(found.values) == sorted(signs) + [""] * (missing > 0)
+    beside = np.array([*signs * 20, *["none"] * 20], dtype=object)
+    assert list(found_in(beside, "").values) == [*sorted(signs), "none"]
     rare = np.array(["-"] + ["+"] * 99)
     assert column_kind(rare) == column_kind(rare[::-1]) == "category"
 
@@ -515,6 +517,6 @@ def test_doubling_numbers_are_no_totals(start):
     with warnings.catch_warnings(action="error"):
         TableTransformer().fit(numbers[:, None])
         TableTransformer().fit(pl.DataFrame({"x": [f"{one:.6g}" for one in numbers[:20]]}))
-    # A row that holds half of a total is no sign of doubling.
+    # Rows that hold a half and a quarter of a total are no sign of doubling.
     with pytest.warns(UserWarning, match="looks like totals"):
-        TableTransformer().fit([[start * one] for one in (*range(1, 11), 55, 110)])
+        TableTransformer().fit([[start * one] for one in (*range(1, 11), 55, 110, 220)])

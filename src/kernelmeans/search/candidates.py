@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
 from kernelmeans._arrays import to_numpy
+from kernelmeans._given import plain
 from kernelmeans._memory import Found, content_hash, remembering, settling
 from kernelmeans._sklearn import _safe_indexing
 from kernelmeans._text import bounded, counted
@@ -255,7 +256,7 @@ def _consistency(model: Any, samples: Samples, labels: IntArray) -> float:
     placed = np.flatnonzero(labels >= 0)
     labels, part = labels[placed], len(placed) / len(labels)
     try:
-        consistent = neighbor_consistency(_safe_indexing(X, placed), labels)
+        consistent = neighbor_consistency(_safe_indexing(plain(X), placed), labels)
     except (TypeError, ValueError):
         return np.nan
     by_chance = np.square(np.unique(labels, return_counts=True)[1] / len(labels)).sum()

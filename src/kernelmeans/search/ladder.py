@@ -18,8 +18,9 @@ FIRST_TOP = 12
 ROWS_PER_CLUSTER = 10
 #: Most numbers that are tried between two steps at a time.
 BETWEEN = 3
-#: Largest gap in which no more numbers are tried, as a fraction of its lower end.
-NEAR = 1 / 15
+#: Largest gap in which no more numbers are tried, as a fraction of its lower end: beside the best
+#: steps, and between them.
+NEAR, FAR = 1 / 15, 1 / 5
 
 
 def steps(most: int) -> list[int]:
@@ -173,7 +174,8 @@ def _in_gaps(first: int, last: int, tried: Array, most: int) -> list[int]:
     ends = np.append(tried[tried <= most], most + 1)
     found: list[int] = []
     for low, high in pairwise(ends):
-        if high >= first and low <= last and high - low > max(1, NEAR * low):
+        fraction = NEAR if {first, last} & {low, high} else FAR
+        if high >= first and low <= last and high - low > max(1, fraction * low):
             every = np.linspace(low, high, min(BETWEEN + 2, high - low + 1)).round()
             found += every.astype(int)[1:-1].tolist()
     return found

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from copy import deepcopy
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
@@ -441,8 +442,8 @@ default="jaccard"
             return
         chosen, begin = Candidate.of(self.estimator, self.best_params_), time.perf_counter()
         estimator = seeded(chosen.estimator, seed, only_unset=True)
-        # With metadata routing a pipeline refuses STEP__like. Nothing else is there to be routed.
-        with config_context(enable_metadata_routing=False):
+        # With metadata routing a pipeline refuses STEP__like.
+        with config_context(enable_metadata_routing=False) if keeping else nullcontext():
             self.best_estimator_ = estimator.fit(X, **keeping)
         self.refit_time_ = time.perf_counter() - begin
         self.labels_ = labels_of(self.best_estimator_, X)

@@ -171,7 +171,7 @@ def _ends_in_its_sum(found: Found) -> bool:
     if not several or abs(1 - (others / last).sum()) > ROUNDED:
         return False
     # Doubling numbers such as 1, 2, 4 and 8 nearly add up to the next one.
-    return not np.allclose(np.sort(others)[-2:] / last, (0.25, 0.5), atol=ROUNDED)
+    return not np.allclose(np.sort(others)[-3:] / last, (0.125, 0.25, 0.5), atol=ROUNDED)
 
 
 def _top(values: Array, found: Found) -> str | None:

@@ -192,20 +192,19 @@ class Texts:
         return [self.clean[raw] or "" for raw in self._rows]
 
     def are_signs(self) -> bool:
-        """Whether plus and minus signs occur, and no other value but a star."""
-        texts = self._trimmed.values()
-        return {"+", MINUS} <= SIGNS.intersection(texts) and self.counts.keys() <= SIGNS
+        """Whether plus and minus signs occur, and no other value but a star and "none"."""
+        values = {text.lower() for text in self.counts}
+        return {"+", MINUS} <= {*self._trimmed.values()} and values <= SIGNS | {NOTHING}
 
     def in_words(self) -> "Texts":
         """These texts as words of a category: a frequent "none" is a value then, as are signs."""
-        if self.are_signs():
-            return Texts(self._values, [MINUS])
         counts = [
             self._counts[raw] for raw, text in self._trimmed.items() if text.lower() == NOTHING
         ]
         nothing, others = sum(counts), self.counts.total()
         is_value = others and nothing > FEW_ROWS * (nothing + others)
-        return Texts(self._values, [NOTHING]) if is_value else self
+        known = [NOTHING] * bool(is_value) + [MINUS] * self.are_signs()
+        return Texts(self._values, known) if known else self
 
     def told(self, is_word: Callable[[str], bool]) -> list[str]:
         """Words that stand for missing values, each with its number of rows."""

@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from kernelmeans.tables.values import EMPTY
+from kernelmeans.tables.values import EMPTY, MINUS, NOTHING
 
 #: Number of values to look at before all others.
 _HEAD = 1000
@@ -37,9 +37,10 @@ def with_types(frame: pl.DataFrame, verbatim: str | None = None) -> pl.DataFrame
 
 def _typed(text: pl.Series) -> pl.Series:
     values = text.str.strip_chars()
-    is_empty = values.str.to_lowercase().is_in(list(EMPTY)).fill_null(value=True)
-    if is_empty.all():
-        return text  # "none" and a minus sign may be values of the fit
+    lower = values.str.to_lowercase()
+    is_empty = lower.is_in(list(EMPTY)).fill_null(value=True)
+    if is_empty.all() and lower.is_in([NOTHING, MINUS]).any():
+        return text  # these may be values of the fit
     values = values.set(is_empty, None)
     if _all(values, _WHOLE):
         numbers = values.cast(pl.Int64, strict=False)

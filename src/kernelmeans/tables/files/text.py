@@ -121,10 +121,11 @@ def _with_doubled_quotes(source: Path, text: bytes, reading: Reading) -> bytes:
     """
     if b'\\"' not in text:
         return text
-    doubled = text.replace(b'\\"', b'""')
     with warnings.catch_warnings(action="ignore"):
-        is_of_r = not _is_strict(source, text, reading) and _is_strict(source, doubled, reading)
-    return doubled if is_of_r else text
+        if _is_strict(source, text, reading):
+            return text
+        doubled = text.replace(b'\\"', b'""')
+        return doubled if _is_strict(source, doubled, reading) else text
 
 
 def _is_strict(source: Path, text: bytes, reading: Reading) -> bool:
