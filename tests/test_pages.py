@@ -84,7 +84,12 @@ def commands_of_help():
 
 
 #: Pages that take longer than all others together.
-LONG = "docs/choosing.md", "docs/guide/command_line.md", "docs/guide/pipelines.md"
+LONG = (
+    "docs/choosing.md",
+    "docs/guide/command_line.md",
+    "docs/guide/comparing.md",
+    "docs/guide/pipelines.md",
+)
 WITH_CODE = [
     pytest.param(page, marks=pytest.mark.slow if page in LONG else ())
     for page in PAGES

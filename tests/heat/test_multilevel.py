@@ -51,6 +51,7 @@ def test_equal_edges_are_matched():
     assert coarsest.shape[0] <= 2000
 
 
+@pytest.mark.slow
 def test_pairs_are_those_of_arpack_on_noisy_moons():
     graph = moons(25_000)
     S = normalized(graph)

@@ -185,6 +185,7 @@ def test_negative_labels_are_clusters_of_their_own():
 
 
 # scikit-learn 1.7 takes so many clusters for the targets of a regression.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:The number of unique classes:UserWarning")
 def test_a_million_rows_and_as_many_clusters(rng):
     a = np.arange(1_000_000)

@@ -86,7 +86,7 @@ def test_numbers_of_clusters_share_neighbors(model, name, per_half, searches, al
         assert few == 1 + 2 * 2 * per_half + (together.best_index_ is not None)
 
 
-@pytest.mark.parametrize("backend", ["loky", "threading"])
+@pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
 def test_parallel_tasks_of_several_candidates(backend, alone, processes):
     expected = alone(n_splits=3)
     with parallel_config(backend=backend, n_jobs=2):

@@ -25,6 +25,7 @@ def customers(seed):
     return StandardScaler().fit_transform(X), np.repeat(np.arange(5), [80, 39, 36, 23, 22])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernel", ["heat", "rbf"])
 def test_a_dense_middle_and_four_wide_corners(kernel):
     X, y = customers(0)
@@ -58,7 +59,7 @@ def test_dozens_of_topics():
     assert adjusted_rand_score(y, search.labels_) > 0.9
 
 
-@pytest.mark.parametrize("n_rows", [6, 12, 30])
+@pytest.mark.parametrize("n_rows", [6, 12, pytest.param(30, marks=pytest.mark.slow)])
 def test_few_rows_have_an_answer(n_rows):
     X = np.arange(n_rows)[:, None] % 3 * 10 + np.random.default_rng(0).random((n_rows, 2))
     with pytest.warns(UserWarning, match="few for a search"):
