@@ -272,6 +272,7 @@ class TestConsumers:
         assert [cluster for cluster, *_ in found["map"]["middles"]] == [0, 1]
         assert f"{self.n_outliers} rows" in report.to_html()
         assert "Grey rows belong to no cluster" in report.to_html()
+        assert "Sizes are fractions of all rows in clusters." in report.to_html()
         # All rows of clusters are looked at.
         assert "drawn at random" not in report.to_html()
 
@@ -319,3 +320,22 @@ class TestConsumers:
         assert search.best_params_["n_clusters"] == 2
         assert (search.labels_ == -1).any()
         assert_array_equal(search.predict(X), search.labels_)
+
+
+@pytest.mark.parametrize("kernel", ["heat", "rbf"])
+def test_the_tree_leaves_them_out(kernel):
+    """Rows between groups of clusters would join the clusters of different groups."""
+    rng = np.random.default_rng(0)
+    group = np.arange(12) // 4
+    middles = 100 * np.array([[0, 0], [1, 0], [0, 1]])[group] + rng.permutation(
+        np.array([[0, 0], [15, 0], [0, 15], [15, 15]] * 3)
+    )
+    rows, y = make_blobs(480, centers=middles, cluster_std=0.6, random_state=0)
+    noise = rng.uniform(-40, 160, (15, 2))
+    model = KernelPowerKMeans(12, kernel=kernel, outliers="auto", random_state=0)
+    model.fit(np.vstack([rows, noise]))
+    sizes = np.bincount(model.labels_[model.labels_ >= 0], minlength=12)
+    assert (model.labels_[480:] == -1).sum() > 5
+    assert_array_equal(model.tree_.cluster_weight_, sizes)
+    if kernel == "heat":
+        assert adjusted_rand_score(group[y], model.cut(3)[:480]) == 1

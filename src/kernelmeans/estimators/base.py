@@ -22,7 +22,7 @@ from kernelmeans._sklearn import (
     TransformerMixin,
     _check_sample_weight,
 )
-from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.threads import single_threaded_blas
 from kernelmeans.estimators.assigner import Assigner, read_new
@@ -231,9 +231,6 @@ class KernelClusterer(
         self.power_history_ = result.power_history[result.best]
         self.n_iter_ = int(result.n_iter[result.best])
         found = self._set_labels(X, given, weight, embedded, device, budget)
-        labels: IntArray = found["label"]
-        if self.outliers is not None:
-            self._leave_out(X, given, labels, weight)
         if isinstance(self.init, str):
             # Else the numbers are those of the start that the user gives.
             self._renumber(result.number_by_weight(weight, self.n_clusters))
@@ -592,6 +589,10 @@ class KernelClusterer(
         self.distances_ = _as_given(assigner.nearest(found), X, given)
         self.certainty_ = _as_given(found["certainty"], X, given)
 
+        if self.outliers is not None:
+            # They would be bridges between clusters that they are not in.
+            weight = np.where(self._leave_out(X, given, found["label"], weight), 0, weight)
+
         def squared_distances() -> Array:
             if squared is not None:
                 return squared
@@ -602,8 +603,8 @@ class KernelClusterer(
             self._set_borders(X, found["label"], weight, some, squared_distances)
         return found
 
-    def _leave_out(self, X: Data, given: Any, labels: IntArray, weight: Array) -> None:
-        """Score the training rows, and take those that are too strange out of their clusters."""
+    def _leave_out(self, X: Data, given: Any, labels: IntArray, weight: Array) -> BoolArray:
+        """Score the training rows, and return which are too strange for their clusters."""
         assert self.outliers is not None
         compared = self._input.compared_rows(self.kernel_, X, weight)
         self._outliers = self._outliers_among(compared)
@@ -613,8 +614,10 @@ class KernelClusterer(
         else:
             scores = self._outliers.scores(X, labels)
         self.outlier_threshold_ = threshold_of(scores, weight, self.outliers)
-        left = np.where(scores > self.outlier_threshold_, labels.dtype.type(-1), labels)
+        strange = scores > self.outlier_threshold_
+        left = np.where(strange, labels.dtype.type(-1), labels)
         self.labels_, self.outlier_score_ = _as_given(left, X, given), _as_given(scores, X, given)
+        return np.asarray(strange)
 
     def _outliers_among(self, rows: DistinctRows) -> Outliers:
         labels = Assigner.of(self).labels(rows.nearest.rows)

@@ -21,7 +21,7 @@ from kernelmeans.report.elements import (
 )
 from kernelmeans.report.html import Html, broken, element, joined, named, table
 from kernelmeans.report.technical import TECHNICAL
-from kernelmeans.report.words import alike, called, percent, row_count
+from kernelmeans.report.words import alike, all_rows, called, percent, row_count
 
 # Room beside the map, and the smallest and largest radius of a mark, in units of the drawing.
 _PAD, _SMALLEST, _LARGEST = 26, 2.2, 7.4
@@ -47,7 +47,7 @@ def sections(found: Found) -> list[tuple[str, str, Html]]:
 
 def _sizes(found: Found) -> Html:
     """How many rows each cluster has, and how well it is found again and apart."""
-    largest = max(one["fraction"] for one in found["clusters"])
+    largest, every = max(one["fraction"] for one in found["clusters"]), all_rows(found)
     columns = {"Rows": "n", "Of all": "n", "Size": "g"}
     if again := any(one.get("jaccard") for one in found["clusters"]):
         columns["Found again"] = "n"
@@ -55,7 +55,7 @@ def _sizes(found: Found) -> Html:
         columns["Neighbours elsewhere"] = "n"
 
     def cells(one: Found) -> list[Any]:
-        bar = svg.bar(f"{percent(one['fraction'])} of all rows", one["fraction"] / largest)
+        bar = svg.bar(f"{percent(one['fraction'])} of {every}", one["fraction"] / largest)
         known = [number(one["rows"]), percent(one["fraction"]), colored(one, bar)]
         known += [percent(one["jaccard"])] if again else []
         return known + ([percent(one["separation"])] if near else [])
@@ -63,7 +63,8 @@ def _sizes(found: Found) -> Html:
     left_out = ""
     if found["outliers"]:
         part = percent(found["outliers"] / found["rows"])
-        left_out = f"{row_count(found['outliers'])} ({part}) belong to no cluster. "
+        left_out = f"{row_count(found['outliers'])} ({part}) belong to no cluster. Sizes are "
+        left_out += f"fractions of {every}. "
     note = remark(
         left_out,
         "Found again: how much of a cluster is found again in other rows. Clusters from "
@@ -124,7 +125,7 @@ def _tree(found: Found) -> Html | None:
     says = f"Tree of {counted(len(labels), 'cluster')}: {', '.join(name for _, name, _ in labels)}"
     note = remark(
         "Clusters that are joined farther to the left are nearer to each other, or have less of a "
-        "gap between them. Behind each name is its fraction of all rows."
+        f"gap between them. Behind each name is its fraction of {all_rows(found)}."
     )
     return joined([element("figure", svg.tree(says, found["tree"]["branches"], labels)), note])
 

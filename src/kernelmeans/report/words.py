@@ -24,6 +24,11 @@ def percent(fraction: float | None) -> str:
     return numbers.percent(fraction).replace(" ", "\u00a0")
 
 
+def all_rows(found: Mapping[str, Any]) -> str:
+    """What fractions of rows are fractions of."""
+    return "all rows in clusters" if found["outliers"] else "all rows"
+
+
 def row_count(count: int) -> str:
     """A number of rows.
 

@@ -125,7 +125,8 @@ default="jaccard"
     labels_ : ndarray of shape (n_samples,)
         Labels of all rows by ``best_estimator_``; zeros if it is None.
     labels_by_candidate_ : ndarray of int of shape (n_candidates, n_rows_used)
-        Labels by a fit of each candidate to all rows that were used; -1 for candidates that failed.
+        Labels by a fit of each candidate to all rows that were used; -1 for candidates that failed,
+        and for rows of no cluster.
         No other labels are kept, and these take a byte each for up to 127 clusters.
     rows_used_ : ndarray of int of shape (n_rows_used,)
         Indices of the rows that were used: all, or 4000 drawn at random if there are more.
