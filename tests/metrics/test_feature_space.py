@@ -142,6 +142,20 @@ def test_weights_that_overflow_are_refused():
         kernel_inertia(model, X, model.labels_, np.full(len(X), 1e100))
 
 
+@pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
+@pytest.mark.parametrize("kernel", ["poly", "linear"])
+def test_norms_and_weights_whose_products_overflow_in_float32(kernel, form):
+    weight = 1e16 * WEIGHT
+    rows = X * {"poly": 1e3, "linear": 1e11}[kernel]
+    found = {}
+    for dtype in ("f", "d"):
+        given = form(rows.astype(dtype))
+        model = KernelKMeans(2, kernel=kernel, random_state=0).fit(given)
+        found[dtype] = kernel_inertia(model, given, LABELS, weight)
+    assert found["d"] > 3.5e38
+    assert found["f"] == pytest.approx(found["d"], rel=1e-3)
+
+
 def test_rows_without_weight_do_not_count():
     model, _ = fitted("rbf")
     weight = np.where(LABELS == 2, 0.0, WEIGHT)

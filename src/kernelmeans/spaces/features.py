@@ -249,7 +249,8 @@ class FeatureSpace(Space):
         check_underflow(features.kernel, norms, lambda: bool(Z.data.any()))
         features = features.about(np.zeros(Z.shape[1]), sample_weight.dtype)
         space = cls(features, HeldFeatures(Z, norms), sample_weight, engine)
-        space.trace = Trace(float(sample_weight @ norms), 0.0)
+        # In float32 the sum may overflow, though no distance does.
+        space.trace = Trace(float(sample_weight.astype(np.float64) @ norms), 0.0)
         return space
 
     def keep_residuals(self, residuals: Array) -> None:

@@ -144,7 +144,8 @@ class GramSpace(Space):
         squared_norms = origin.squared_norms(diagonal, means)
         rows.center(origin, engine)
         space = cls(kernel, X, rows, origin, squared_norms, sample_weight, engine)
-        space.trace = Trace(float(weight @ diagonal), 0.0)
+        # In float32 the sum may overflow, though no distance does.
+        space.trace = Trace(float(sample_weight.astype(np.float64) @ to_numpy(diagonal)), 0.0)
         return space
 
     @cached_property
