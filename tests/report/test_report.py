@@ -347,6 +347,9 @@ def test_clusters_that_are_alike_stand_side_by_side():
     assert re.findall(r"mark own c(\d)", drawn) == order
     assert re.findall(r"<tspan>(.*?)</tspan>", drawn) == ["a", "c &amp; d", "b", "e", "f"]
     assert re.findall(r"<article><h3>.*?own c(\d)", described) == order
+    for table in ("sizes", "silhouettes"):
+        rows = page[page.index(f'id="{table}"') :].split("</section>")[0]
+        assert re.findall(r"<tr><th[^>]*><span[^>]*><span class=\"chip own c(\d)", rows) == order
 
 
 def test_models_without_a_tree_and_few_clusters_have_no_picture_of_it():

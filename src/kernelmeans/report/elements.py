@@ -39,6 +39,12 @@ def sampled(count: int, every: int) -> str:
     return f" Based on {number(count)} rows drawn at random." if count < every else ""
 
 
+def by_tree(found: Found) -> list[Found]:
+    """The clusters, so that those that are alike are neighbours."""
+    clusters: list[Found] = found["clusters"]
+    return clusters if found["tree"] is None else [clusters[j] for j in found["tree"]["leaves"]]
+
+
 def by_cluster(
     found: Found,
     caption: str,
@@ -48,7 +54,7 @@ def by_cluster(
 ) -> Html:
     """A table with a row for each cluster; dashes if there are no cells for it."""
     nothing = [NOTHING] * len(columns)
-    rows = [[chip(one), *(cells(one) or nothing)] for one in found["clusters"]]
+    rows = [[chip(one), *(cells(one) or nothing)] for one in by_tree(found)]
     return table(caption, ["Cluster", *columns], rows, "t" + "".join(columns.values()))
 
 

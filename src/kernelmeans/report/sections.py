@@ -12,6 +12,7 @@ from kernelmeans.report import svg
 from kernelmeans.report.elements import (
     Found,
     by_cluster,
+    by_tree,
     chip,
     colored,
     hinted,
@@ -109,7 +110,9 @@ def _map(found: Found) -> Html:
         " Grey rows belong to no cluster." if found["outliers"] else None,
     )
     legend = element(
-        "ul", *[element("li", hinted(one)) for one in clusters if one["rows"]], class_="legend"
+        "ul",
+        *[element("li", hinted(one)) for one in by_tree(found) if one["rows"]],
+        class_="legend",
     )
     return joined([element("figure", svg.cell_map(says, marks, shown)), legend, note])
 
@@ -119,7 +122,7 @@ def _tree(found: Found) -> Html | None:
     if len(found["clusters"]) < _FEWEST_LEAVES or found["tree"] is None:
         return None
     labels = []
-    for one in _by_tree(found):
+    for one in by_tree(found):
         name = shortened(": ".join(filter(None, (called(one), one["hint"]))), _LEAF_LETTERS)
         labels.append((one["cluster"], name, percent(one["fraction"])))
     says = f"Tree of {counted(len(labels), 'cluster')}: {', '.join(name for _, name, _ in labels)}"
@@ -130,15 +133,9 @@ def _tree(found: Found) -> Html | None:
     return joined([element("figure", svg.tree(says, found["tree"]["branches"], labels)), note])
 
 
-def _by_tree(found: Found) -> list[Found]:
-    """The clusters, so that those that are alike are neighbours."""
-    clusters = found["clusters"]
-    return clusters if found["tree"] is None else [clusters[j] for j in found["tree"]["leaves"]]
-
-
 def _profiles(found: Found) -> Html | None:
     """What characterises each cluster."""
-    filled = [one for one in _by_tree(found) if one["rows"]]
+    filled = [one for one in by_tree(found) if one["rows"]]
     if found["profiles"] is None or len(filled) < 2:
         return None
     cards = list(map(_card, filled))
