@@ -510,15 +510,17 @@ class HeatKernel(DiffusionKernel):
             shared[metric] = DistinctRows.of(X, sample_weight, metric)
         nearest, known = distinct = shared[metric]
         n_neighbors = self._settled_neighbors(len(known), n_clusters)
-        count, end = self._ranks(len(known))
-        ranks = max(count, n_neighbors - 1), end
+
+        # One search finds all neighbours, also those by which columns tear the graph.
+        def seek(rows: NearestRows, count: int, end: int) -> tuple[Array, Array]:
+            return rows.distances(max(count, n_neighbors - 1), end)
+
         if self._given["density"] != 0:
-            # One search finds all neighbours, also those by which columns tear the graph.
-            nearest.distances(*ranks)
+            seek(nearest, *self._ranks(len(known)))
         sought, _ = remembered(
             lambda: untorn(nearest, n_neighbors), lambda: ("untorn", nearest.content, n_neighbors)
         )
-        density = self._settle_density(lambda *_: sought.distances(*ranks), len(known))
+        density = self._settle_density(partial(seek, sought), len(known))
         graph, pieces, n_neighbors = self._neighbor_graph(
             lambda count: sought.graph(count, density), n_neighbors, len(known), n_clusters
         )
