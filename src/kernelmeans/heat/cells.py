@@ -22,9 +22,9 @@ SAMPLED, AT_ONCE = 256, 32
 MOST_SEARCHED = 64
 #: Factor on the number of cells where those of a row have too few rows.
 WIDER = 4
-#: Rows that are compared with centroids at once, candidates that are held at once, and entries of
-#: rows that are read at once.
-BLOCK_ROWS, CANDIDATES, ENTRIES = 2**12, 2**23, 2**25
+#: Rows that are compared with centroids at once, candidates that are held at once, entries of rows
+#: that are read at once, and rows whose candidates are sorted at once.
+BLOCK_ROWS, CANDIDATES, ENTRIES, SORTED_ROWS = 2**12, 2**23, 2**25, 2**8
 
 
 class Cells:
@@ -130,10 +130,7 @@ class Cells:
             found[asking, :few] = self._order[members][nearest]
 
         _side_by_side(search, np.flatnonzero((np.diff(ends) > 0) & (np.diff(self._ends) > 0)))
-        candidates = distances.reshape(len(X), -1)
-        best = np.argsort(candidates, axis=1, kind="stable")[:, :end]
-        distances = np.take_along_axis(candidates, best, axis=1)
-        found = np.take_along_axis(found.reshape(len(X), -1), best, axis=1)
+        distances, found = _first(distances.reshape(len(X), -1), found.reshape(len(X), -1), end)
         if n_searched == len(self._centroids):  # what is infinite now has overflowed
             return distances, found
         # The nearest cells of a row may have too few rows.
@@ -184,6 +181,20 @@ def _nearest(rows: Array, X: Array, n_neighbors: int) -> tuple[Array, IntArray]:
     with single_threaded_openmp():
         distances, places = search.kneighbors(X)
     return distances, places
+
+
+def _first(distances: Array, found: IntArray, count: int) -> tuple[Array, IntArray]:
+    """The candidates of each row with the least distances, in ascending order."""
+    least = np.empty((len(distances), count), distances.dtype)
+    first = np.empty((len(distances), count), found.dtype)
+
+    def sort(rows: slice) -> None:
+        best = np.argsort(distances[rows], axis=1, kind="stable")[:, :count]
+        least[rows] = np.take_along_axis(distances[rows], best, axis=1)
+        first[rows] = np.take_along_axis(found[rows], best, axis=1)
+
+    _side_by_side(sort, _slices(len(distances), SORTED_ROWS))
+    return least, first
 
 
 def _slices(n_rows: int, count: int) -> list[slice]:

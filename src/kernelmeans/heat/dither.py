@@ -186,11 +186,11 @@ def _few_valued(nearest: NearestRows) -> IntArray:
 
 def _tears(column: Array, others: IntArray, fraction: float) -> bool:
     """Whether neighbours differ in a column less often than this fraction of chance."""
-    values, value, counts = np.unique(column, return_inverse=True, return_counts=True)
+    values, counts = np.unique(column, return_counts=True)
     if not 1 < len(values) <= FEW:
         return False
     by_chance = 1 - ((counts / len(column)) ** 2).sum()
-    return bool((value[others] != value[:, None]).mean() < fraction * by_chance)
+    return bool((column[others] != column[:, None]).mean() < fraction * by_chance)
 
 
 def untorn_sample(X: Data, metric: str, n_anchors: int, n_clusters: int, seed: int) -> Data:

@@ -20,7 +20,6 @@ from kernelmeans.heat.kernel import (
     FEWEST_CLUSTERS,
     DiffusionKernel,
     Extension,
-    counting_rows,
 )
 from kernelmeans.heat.neighbors import (
     AMPLE,
@@ -141,7 +140,7 @@ class GraphKernel(DiffusionKernel):
         """Learn the graph; `settle_times` then finds the features."""
         X, wanted, n_clusters = plain(X), n_clusters, max(n_clusters, FEWEST_CLUSTERS)
         n = X.shape[0]
-        counting = counting_rows(sample_weight, n)
+        counting = np.arange(n) if sample_weight is None else np.flatnonzero(sample_weight)
         edges = EdgeRows(counting, self._holds_distances)
         rows = edges.read(X, X.dtype)
         if len(counting) < n:

@@ -43,6 +43,7 @@ from kernelmeans.heat.neighbors import (
     NearestRows,
     are_sought_in_cells,
     auto_neighbors,
+    counting_rows,
     find,
     without_loops,
 )
@@ -57,11 +58,6 @@ FEWEST_CLUSTERS = 2
 FAMILY = (2, 1)
 #: Rows that are sought in cells at once: each cell then has hundreds to be compared with.
 CELL_ROWS = 2**15
-
-
-def counting_rows(sample_weight: Array | None, n_rows: int) -> IntArray:
-    """Rows of positive weight."""
-    return np.arange(n_rows) if sample_weight is None else np.flatnonzero(sample_weight)
 
 
 class TrainingRows(Protocol):
@@ -529,7 +525,7 @@ class HeatKernel(DiffusionKernel):
         warn_of_pieces(pieces, wanted, called, n_neighbors, sought.ranks, self.family)
         if metric in NORMS and not scipy.sparse.issparse(X):
             _warn_if_vanishing(nearest.rows, sought.near(n_neighbors - 1)[1], self.title)
-        source, counting = join(pieces, nearest), counting_rows(sample_weight, X.shape[0])
+        source = join(pieces, nearest)
         self.neighbor_recall = sought.recall
 
         def settle(basis: Basis) -> None:
@@ -543,7 +539,7 @@ class HeatKernel(DiffusionKernel):
             wanted,
             settle,
             graph,
-            lambda: distinct.places(X[counting]),
+            lambda: distinct.places(counting_rows(X, sample_weight)),
         )
 
     def learn_anchors(

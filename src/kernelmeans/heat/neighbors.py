@@ -448,6 +448,11 @@ def _refuse_overflow(distances: Array) -> None:
         )
 
 
+def counting_rows(X: Data, sample_weight: Array | None) -> Data:
+    """The rows of positive weight: X itself if these are all."""
+    return X if sample_weight is None or sample_weight.all() else X[np.flatnonzero(sample_weight)]
+
+
 class DistinctRows(NamedTuple):
     """The distinct training rows, which are the nodes of graphs.
 
@@ -470,7 +475,7 @@ class DistinctRows(NamedTuple):
     @classmethod
     def of(cls, X: Data, sample_weight: Array | None, metric: str) -> "DistinctRows":
         """Find the distinct rows among the training rows of positive weight."""
-        rows = X if sample_weight is None else X[np.flatnonzero(sample_weight)]
+        rows = counting_rows(X, sample_weight)
         known, first = np.unique(digests(rows), return_index=True)
         nearest = remembered(
             lambda: NearestRows(rows[first], metric),

@@ -9,7 +9,7 @@ from kernelmeans._numbers import percent
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.closeness import closeness
-from kernelmeans.heat.neighbors import DistinctRows, auto_neighbors, csr_of
+from kernelmeans.heat.neighbors import DistinctRows, auto_neighbors, counting_rows, csr_of
 from kernelmeans.lowrank import subsample
 
 #: Rows whose neighbours are sought where the kernel has not found them.
@@ -172,8 +172,7 @@ def borders_of_neighbors(
         others = np.sort(nearest.others(min(auto_neighbors(n, n_clusters), n) - 1), axis=1)
         one_way = csr_of(np.ones(others.size), others, n)
         graph = one_way.maximum(one_way.T)
-    counting = np.flatnonzero(sample_weight)
-    nodes, labels = distinct.places(X[counting]), labels[counting]
+    nodes, labels = distinct.places(counting_rows(X, sample_weight)), labels[sample_weight > 0]
     edges = edges_between(graph, cluster_shares(nodes, labels, n, n_clusters))
     if density is None or n == 1:
         return Borders(edges, None)
