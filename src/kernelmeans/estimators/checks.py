@@ -2,6 +2,7 @@
 
 import operator
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, get_args
@@ -173,6 +174,17 @@ def _asymmetries(K: Array) -> Iterator[tuple[slice, float]]:
         yield rows, difference
 
 
+@contextmanager
+def named_errors(names: Sequence[str] | None, index: int = 0) -> Iterator[None]:
+    """Put the name of a kernel, if it has one, before an error."""
+    try:
+        yield
+    except ValueError as error:
+        if names is None:
+            raise
+        raise ValueError(f"{names[index]}: {error}") from error
+
+
 def check_callables(
     kernels: Sequence[Kernel],
     rows: Sequence[Data],
@@ -209,12 +221,8 @@ def check_callables(
         if kernel.given_name is not None or len(some) < 2:
             continue
         A, B = (device.put(X[half]) for half in (some[::2], some[1::2]))
-        try:
+        with named_errors(names, index):
             _check_symmetric(kernel, A, B)
-        except ValueError as error:
-            if names is None:
-                raise
-            raise ValueError(f"{names[index]}: {error}") from error
 
 
 def _check_symmetric(kernel: Kernel, A: Data, B: Data) -> None:

@@ -1,7 +1,6 @@
 """The holder carries out the plan of a fit: it makes the spaces."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +14,7 @@ from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster
+from kernelmeans.estimators.checks import named_errors
 from kernelmeans.estimators.plan import KernelPlan, Plan
 from kernelmeans.heat import DiffusionKernel, DistinctRows, HeatKernel, auto_anchors
 from kernelmeans.heat.basis import WHOLE_ROWS
@@ -51,17 +51,6 @@ WORKER_FRACTION = 0.5
 
 def _in_memory(X: Data) -> Data:
     return X[:] if isinstance(X, Rows) else X
-
-
-@contextmanager
-def _named(names: Sequence[str] | None, index: int) -> Iterator[None]:
-    """Put the name of a kernel, if it has one, before an error."""
-    try:
-        yield
-    except ValueError as error:
-        if names is None:
-            raise
-        raise ValueError(f"{names[index]}: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -121,7 +110,7 @@ class Holder:
             # Features that are not held yet get equal parts of the memory that is left.
             room = left // max(1, sum(not other.n_bytes for other in plans[index:]))
             self.reasons.append(one.reason)
-            with _named(names, index):
+            with named_errors(names, index):
                 space = self._held(one, placed.get(id(one.X), one.X), room)
             if isinstance(space, FeatureSpace):
                 left = max(0, left - space.memory(self.plan.n_clusters).resident)
@@ -165,7 +154,7 @@ class Holder:
         kernels, trials = [], []
         for index, planned in enumerate(self.plan.kernels):
             if isinstance(planned.kernel, DiffusionKernel):
-                with _named(names, index):
+                with named_errors(names, index):
                     trials.append(self._learn(planned.kernel, planned, index))
                 kernels.append(planned.kernel)
         settle_times(kernels, trials, self.plan.n_clusters)

@@ -11,7 +11,7 @@ from kernelmeans._estimator import check_parameters
 from kernelmeans._sklearn import _get_column_indices
 from kernelmeans._text import listed, suggestion
 from kernelmeans._typing import Array, Columns, Data
-from kernelmeans.estimators.checks import FAMILIES, OF_KERNEL
+from kernelmeans.estimators.checks import FAMILIES, OF_KERNEL, named_errors
 from kernelmeans.estimators.kernels import resolve_kernel
 from kernelmeans.heat import DiffusionKernel
 from kernelmeans.kernels import OF_FEATURES, Kernel
@@ -43,16 +43,13 @@ class View(NamedTuple):
 
     def kernels(self, X: Data, sample_weight: Array, random_state: int) -> list[Kernel]:
         """Settle the parameters from the training rows; X has the columns of this view alone."""
-        name = self.spec["kernel"]
-        try:
+        parameters: dict[str, Any] = {**self.spec, "sample_weight": sample_weight}
+        name = parameters.pop("kernel")
+        with named_errors([option(self.name)]):
             if isinstance(name, str) and name in FAMILIES:
-                given = {key: value for key, value in self.spec.items() if key != "kernel"}
-                found = FAMILIES[name](X, sample_weight=sample_weight, **given)
+                found = FAMILIES[name](X, **parameters)
             else:
-                more = {"random_state": random_state, "sample_weight": sample_weight}
-                found = [resolve_kernel(**{**self.spec, "X": X, **more})]
-        except ValueError as error:
-            raise ValueError(f"{option(self.name)}: {error}") from error
+                found = [resolve_kernel(name, X, random_state=random_state, **parameters)]
         for kernel in found:
             if isinstance(kernel, DiffusionKernel):
                 kernel.item = self.name
