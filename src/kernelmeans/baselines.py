@@ -41,9 +41,6 @@ class SquaredRule(WeightRule):
     The minimiser is a_l = (1 / b_l) / sum_t (1 / b_t).
     """
 
-    def start(self, n_kernels: int) -> Array:
-        return np.full(n_kernels, 1 / n_kernels)
-
     def update(self, costs: Array) -> Array:
         weights = _relative(costs)
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))

@@ -1,6 +1,7 @@
 """Samples known through their kernel matrix alone."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -282,19 +283,17 @@ class GramSpace(Space):
         copies = {} if copies is None else copies
         key = id(centroids.coefficients)
         if key not in copies:
-            own = to_numpy(centroids.coefficients[:, 0, :])
-            copies[key] = np.ascontiguousarray(own)
-        coefficients = copies[key]
+            copies[key] = np.ascontiguousarray(to_numpy(centroids.coefficients[:, 0, :]))
         X = None
         if not self.kernel.precomputed:
             if id(self.X) not in copies:
                 copies[id(self.X)] = to_numpy(self.X).copy()
             X = copies[id(self.X)]
         own = None if self.rows.norms is None else to_numpy(self.rows.norms)
-        origin, norms = self.origin.moved(to_numpy), self.norms(centroids)[:, 0]
+        origin, norms = self.origin.moved(to_numpy), self.norms(centroids)[:, 0].copy()
         budget = min(self.rows.row_budget, ROW_BUDGET)
         floor = float(self.floor(centroids)[0])
-        return GramPredictor(self.kernel, origin, X, coefficients, norms, budget, own, floor)
+        return GramPredictor(self.kernel, origin, X, copies[key], own, norms, budget, floor)
 
     @property
     def embedded(self) -> Callable[[slice], tuple[Array, Array]] | None:
@@ -322,6 +321,7 @@ class GramSpace(Space):
         return Memory(0, self.rows.row_budget, working)
 
 
+@dataclass(eq=False, repr=False)
 class GramPredictor(Predictor):
     """Centroids as coefficients over the training rows.
 
@@ -346,26 +346,13 @@ class GramPredictor(Predictor):
     """
 
     kernel: Kernel
-
-    def __init__(
-        self,
-        kernel: Kernel,
-        origin: Origin,
-        X: Data | None,
-        coefficients: Array,
-        norms: Array,
-        row_budget: int,
-        sample_norms: Array | None,
-        resolution: float,
-    ) -> None:
-        self.kernel = kernel
-        self.origin = origin
-        self.X = X
-        self.sample_norms = sample_norms
-        self.coefficients = np.ascontiguousarray(coefficients)
-        self.norms = norms.copy()
-        self.row_budget = row_budget
-        self.resolution = resolution
+    origin: Origin
+    X: Data | None
+    coefficients: Array
+    sample_norms: Array | None
+    norms: Array
+    row_budget: int
+    resolution: float
 
     def embedding(self) -> Embedding:
         values_of = kernel_rows(self.kernel, self.X, self.sample_norms)

@@ -21,9 +21,9 @@ from kernelmeans.spaces.step import Moved, Step
 class WeightRule(ABC):
     """How kernel weights follow the costs in each kernel's space."""
 
-    @abstractmethod
     def start(self, n_kernels: int) -> Array:
         """Weights (L,) that favour no kernel."""
+        return np.full(n_kernels, 1 / n_kernels)
 
     @abstractmethod
     def update(self, costs: Array) -> Array:
@@ -52,9 +52,6 @@ class EntropyRule(WeightRule):
 
     def __init__(self, entropy_weight: float) -> None:
         self.entropy_weight = entropy_weight
-
-    def start(self, n_kernels: int) -> Array:
-        return np.full(n_kernels, 1 / n_kernels)
 
     def update(self, costs: Array) -> Array:
         excess = costs - costs.min(axis=1, keepdims=True)
