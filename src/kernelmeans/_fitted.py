@@ -17,7 +17,7 @@ from kernelmeans._sklearn import _num_samples, _safe_indexing
 from kernelmeans._text import shortened
 from kernelmeans._typing import IntArray
 from kernelmeans.rows import Rows, as_rows
-from kernelmeans.rows.dask import computed, is_dask
+from kernelmeans.rows.dask import computed
 
 
 def is_pairwise(estimator: Any) -> bool:
@@ -134,4 +134,4 @@ def taken(X: Any, rows: IntArray, model: Any) -> Any:
 
 def on_host(values: Any) -> Any:
     """Values for rows as an array of NumPy. The lazy values of a fit to Dask are computed."""
-    return np.asarray(computed(values) if is_dask(values) else to_numpy(values))
+    return np.asarray(to_numpy(computed(values)))

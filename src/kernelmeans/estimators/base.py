@@ -78,11 +78,7 @@ _OF_ROWS = ("labels_", "distances_", "certainty_", "memberships_", "outlier_scor
 
 
 class KernelClusterer(
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    ClusterMixin,
-    Estimator,
+    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Estimator
 ):
     """Clusters in the feature space of one kernel or of several.
 
@@ -346,8 +342,7 @@ class KernelClusterer(
         """
         assigner, X, diagonal = self._asked(X, diagonal)
         weight = _check_sample_weight(received(sample_weight, "sample_weight"), X, dtype=X.dtype)
-        found = assigner.assigned(X, diagonal)
-        found = computed(found) if isinstance(X, DaskRows) else found
+        found = computed(assigner.assigned(X, diagonal))
         return -total_cost(found["nearest"], weight)
 
     def cut(self, n_clusters: int, X: Any = None) -> IntArray:
@@ -571,9 +566,8 @@ class KernelClusterer(
         assigner = Assigner.of(self, device)
         self.memberships_ = squared = None
         if isinstance(X, Rows):
-            found = assigner.assigned(X)
             # The labels are computed here once, and then need neither cluster nor data.
-            found = computed(found) if isinstance(X, DaskRows) else found
+            found = computed(assigner.assigned(X))
         else:
             size = X.shape[0] * self.n_clusters * X.dtype.itemsize
             fits = size <= MEMBERSHIPS_FRACTION * budget.n_bytes
@@ -609,8 +603,7 @@ class KernelClusterer(
         compared = self._input.compared_rows(self.kernel_, X, weight)
         self._outliers = self._outliers_among(compared)
         if isinstance(X, Rows):
-            scores = Assigner.of(self).outlier_scores(X)
-            scores = computed(scores) if isinstance(X, DaskRows) else scores
+            scores = computed(Assigner.of(self).outlier_scores(X))
         else:
             scores = self._outliers.scores(X, labels)
         self.outlier_threshold_ = threshold_of(scores, weight, self.outliers)

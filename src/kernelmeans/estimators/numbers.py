@@ -7,7 +7,7 @@ import numpy as np
 from kernelmeans._arrays import to_device_of
 from kernelmeans._given import received
 from kernelmeans._typing import IntArray
-from kernelmeans.rows.dask import computed, is_dask
+from kernelmeans.rows.dask import computed
 
 
 def earlier_labels(like: Any, n_rows: int) -> IntArray:
@@ -38,7 +38,7 @@ def earlier_labels(like: Any, n_rows: int) -> IntArray:
             f"like={type(like).__name__} is a model: give its labels of the rows of this fit, "
             f"in the form that it takes: like=earlier.{ask}."
         )
-    labels = np.asarray(received(computed(like) if is_dask(like) else like, "like"))
+    labels = np.asarray(received(computed(like), "like"))
     if labels.shape != (n_rows,) or labels.dtype.kind not in "iu":
         raise ValueError(
             f"like must be {n_rows} integers, an earlier label for each row, got {labels.dtype} of "

@@ -112,19 +112,21 @@ def computed(collection: Any) -> Any:
 
     Parameters
     ----------
-    collection : Dask collection
+    collection : Any
         What to compute.
 
     Returns
     -------
     Any
-        Its value, usually an array.
+        Its value, usually an array; anything but a Dask collection as it is.
 
     Raises
     ------
     MemoryError
         If workers run out of memory.
     """
+    if not is_dask(collection):
+        return collection
     cluster = Cluster.find()
     if cluster is None:
         return collection.compute(scheduler="synchronous")
@@ -165,8 +167,7 @@ def _measured(array: Any) -> Any:
         array.map_blocks(_shape, dtype=int, chunks=chunks, meta=np.empty((0, 0), int))
     )
     lengths = tuple(shapes[:, 0].tolist()), tuple(shapes[0, 1::2].tolist())
-    measured = DaskArray(array.dask, array.name, lengths, meta=array._meta)  # type: ignore[no-untyped-call]
-    return measured
+    return DaskArray(array.dask, array.name, lengths, meta=array._meta)  # type: ignore[no-untyped-call]
 
 
 def _shape(chunk: Array) -> IntArray:
