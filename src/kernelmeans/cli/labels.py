@@ -12,7 +12,7 @@ from kernelmeans.cli.data import known_column
 from kernelmeans.models import Labels
 from kernelmeans.models.labels import spread
 from kernelmeans.tables import Column
-from kernelmeans.tables.files.tables import FileTable, FrameTable
+from kernelmeans.tables.files.tables import FileTable
 
 #: Fraction of different values above which a column names the rows.
 _NAMED = 0.9
@@ -55,13 +55,7 @@ def identifiers(table: FileTable, name: str | None) -> pl.Series | None:
             f"{table.source}: --id-column names {name!r}, as a column of the labels file is "
             "called; give the column of the table another name"
         )
-    if isinstance(table, FrameTable):
-        column = table.frame.select(name).collect()[name]
-    else:
-        values = table.column(name)
-        # polars does not look into an array of objects whose first value is missing.
-        values = values.tolist() if values.dtype.hasobject else values
-        column = pl.Series(name, values, strict=False)
+    column = table.series(name)
     if column.dtype.is_float() and (column.floor() == column).all():
         column = column.cast(pl.Int64, strict=False)  # arrays hold all numbers as floats
     return column.cast(pl.String)

@@ -117,7 +117,6 @@ class NewRows:
         if not is_file(self.table):
             yield from self._blocks_in_memory()
             return
-        from kernelmeans.tables.files.blocks import named_blocks
         from kernelmeans.tables.files.tables import blocks
 
         names = columns_in(self.model, self.table)
@@ -125,7 +124,7 @@ class NewRows:
             yield from (X for _, X in blocks(self.table.matrix(names, self.model.dtype)))
         else:
             wanted = dict(zip(names, self.model.columns, strict=True))
-            yield from named_blocks(self.table, wanted, self.model.dtype, BLOCK_ROWS)
+            yield from self.table.renamed(wanted, self.model.dtype, BLOCK_ROWS)
 
     def _blocks_in_memory(self) -> Iterator[Any]:
         """Blocks of a table in memory. Its columns are found by name if the fit had names."""

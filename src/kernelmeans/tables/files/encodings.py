@@ -26,11 +26,7 @@ _OTHERS = {
     b"PAR1": "a Parquet file: name it .parquet",
 }
 _JSON = re.compile(rb'\s*(\{\s*"|\[\s*[\[{])')
-_BOMS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+_BOMS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 #: Bytes that tell an encoding.
 _HEAD = 1000
 #: Bytes in memory for each byte of text.

@@ -31,6 +31,8 @@ from kernelmeans.tables.kinds import marks_of
 from kernelmeans.tables.spellings import Marks, all_numbers
 from kernelmeans.tables.values import Texts
 
+#: Rows of an array that become a data frame at a time, because several copies of them are made.
+COPIED_ROWS = 2**14
 #: Fraction of the memory budget that a loaded table may take; larger ones stay on disk.
 LOADED_FRACTION = 0.25
 # Damaged files make polars panic, which is no Exception.
@@ -164,7 +166,17 @@ class FrameTable(_File):
 
     def column(self, name: str) -> Any:
         """Return one column as it is."""
-        return as_array(self.collected([name])[name])
+        return as_array(self.series(name))
+
+    def series(self, name: str) -> pl.Series:
+        """Return one column as it is, as polars has it."""
+        return self.collected([name])[name]
+
+    def renamed(self, names: Mapping[str, str], dtype: str, most: int) -> Iterator[pl.DataFrame]:
+        """Yield blocks of at most so many rows of some columns, under other names."""
+        columns = [pl.col(name).alias(new) for name, new in names.items()]
+        for start in range(0, self.shape[0], most):
+            yield self.frame.select(columns).slice(start, most).collect()
 
     def collected(self, names: Sequence[str]) -> pl.DataFrame:
         """Return these columns as they are."""
@@ -268,6 +280,21 @@ class ArrayTable(_File):
         if name in self.annotations:
             return self.annotations[name]
         return flat(self.matrix([name], "float64"))
+
+    def series(self, name: str) -> pl.Series:
+        """Return one column as it is, as polars has it."""
+        values = self.column(name)
+        # polars does not look into an array of objects whose first value is missing.
+        return pl.Series(name, values.tolist() if values.dtype.hasobject else values, strict=False)
+
+    def renamed(self, names: Mapping[str, str], dtype: str, most: int) -> Iterator[pl.DataFrame]:
+        """Yield blocks of some columns as numbers, under other names."""
+        most = min(most, COPIED_ROWS)
+        for _, X in blocks(self.matrix(list(names), dtype)):
+            for start in range(0, X.shape[0], most):
+                rows = X[start : start + most]
+                dense = rows.toarray() if scipy.sparse.issparse(rows) else rows
+                yield pl.DataFrame(dense, schema=list(names.values()), orient="row")
 
     def whole(self, names: Sequence[str], dtype: str) -> Any:
         """Return these columns as they are, or None if they are sparse or stay on disk."""
