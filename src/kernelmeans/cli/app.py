@@ -1,6 +1,6 @@
 """The commands. Heavy imports wait until the arguments are right: ``--help`` answers at once."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -46,9 +46,8 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
     In the help of options STEM stands for the name of DATA without its suffix.
     """
     parameters = options.estimator_parameters(ctx)
-    _require_for(chosen["data"], picture=chosen["plot"] or chosen["plot_file"])
 
-    with _messages(chosen["quiet"], chosen["views"]):
+    with _prepared(chosen):
         from kernelmeans.cli.jobs import FitJob
 
         arguments = ctx.meta[options.ARGUMENTS]
@@ -79,9 +78,8 @@ def choose(ctx: click.Context, /, **chosen: Any) -> None:
     parameters = options.estimator_parameters(ctx)
     search = {name: chosen[name] for name in options.SEARCH}
     for_fit = options.given_for_fit(ctx)
-    _require_for(chosen["data"], picture=chosen["plot"] or chosen["plot_file"])
 
-    with _messages(chosen["quiet"], chosen["views"]):
+    with _prepared(chosen):
         from kernelmeans.cli.jobs import ChooseJob
 
         job = ChooseJob.of(chosen, parameters=parameters, search=search, options=for_fit)
@@ -111,9 +109,7 @@ def predict(**chosen: Any) -> None:
     centroid, with heat kernels to the nearest row of the fit, is larger than that of 99 % of the
     rows of the fit.
     """
-    _require_for(chosen["data"])
-
-    with _messages(chosen["quiet"]):
+    with _prepared(chosen):
         from kernelmeans.cli.jobs import PredictJob
 
         job = PredictJob.of(chosen)
@@ -156,14 +152,16 @@ def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> No
 
 
 @contextmanager
-def _messages(quiet: bool, views: Path | None = None) -> Iterator[None]:
-    """Let messages name options, and print warnings."""
-    with warnings_as_lines(quiet=quiet), speaking(options.flags(views=views)):
+def _prepared(chosen: Mapping[str, Any]) -> Iterator[None]:
+    """Require the packages that a command needs, let messages name options, and print warnings."""
+    _require_for(chosen["data"], picture=chosen.get("plot") or chosen.get("plot_file"))
+    names = options.flags(views=chosen.get("views"))
+    with warnings_as_lines(quiet=chosen["quiet"]), speaking(names):
         yield
 
 
 def _require_for(data: Path, *, picture: object = None) -> None:
-    """Require the packages that a command needs."""
+    """Require the packages that reading a table needs, and a picture if there is one."""
     readers = {".xlsx": ["fastexcel"], ".h5ad": ["anndata"]}.get(data.suffix.lower(), [])
     readers += ["zarr"] * (data.is_dir() and data.suffix.lower() == ".zarr")
     require("polars", "rich", "skops", *readers, *["matplotlib"] * bool(picture))

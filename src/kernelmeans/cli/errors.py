@@ -39,26 +39,20 @@ if hasattr(signal, "SIGHUP"):  # not on Windows
 _EXTRAS = {"anndata": "h5ad", "fastexcel": "excel", "matplotlib": "plot", "zarr": "disk"}
 
 
-class _OneLineError(click.ClickException):
-    """A message that holds text from files, which may be long."""
+class FailedError(click.ClickException):
+    """The work itself failed. The message may hold text from files, which may be long."""
 
     def __init__(self, message: str) -> None:
         super().__init__(bounded(message))
 
 
-class _BadInputError(_OneLineError):
+class _BadInputError(FailedError):
     """The message of an `InputError`."""
 
     exit_code = 2
 
 
-class FailedError(_OneLineError):
-    """The work itself failed."""
-
-    exit_code = 1
-
-
-class NoClustersError(_OneLineError):
+class NoClustersError(FailedError):
     """No clusters would be found again, so that there is no model to write."""
 
     exit_code = 3

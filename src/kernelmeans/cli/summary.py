@@ -140,20 +140,15 @@ def _technical(summary: dict[str, Any]) -> dict[str, str]:
         return {}
     plain = f", plain {summary['plain']['seconds']:.2f} s" if "plain" in summary else ""
     fit = f"{summary['seconds']:.2f} s{plain}"
+    apart = summary.get("separation", ())
     return {
         "cost": _cost(summary),
-        "separation": _separation(summary.get("separation")),
+        "separation": in_words(np.array(apart)) if len(apart) > 1 else "",
         "approximation": _approximation(summary["approximation"]),
         "graph": _graph(summary.get("graph")),
         "power": _power(summary),
         "time": f"{summary['seconds_in_all']:.2f} s, the fit {fit}",
     }
-
-
-def _separation(separation: list[float] | None) -> str:
-    if not separation or len(separation) == 1:
-        return ""
-    return in_words(np.array(separation))
 
 
 def _graph(graph: dict[str, Any] | None) -> str:

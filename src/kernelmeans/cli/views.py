@@ -57,24 +57,17 @@ class FoundViews(NamedTuple):
         cls, seen: Sequence[tuple[View, Collection[str]]], places: Mapping[str, Collection[int]]
     ) -> "FoundViews":
         """Find views and their columns among the features that stand for columns of the table."""
-        used = [(view, [name for name in columns if name in places]) for view, columns in seen]
-        for view, columns in used:
+        kernels, n_columns = list[tuple[Any, ...]](), list[int]()
+        for view, names in seen:
+            columns = [name for name in names if name in places]
             if not columns:
                 raise InputError(
                     f"{view.where}: none of its columns is used; in full, without * and ?, names "
                     "call dates and columns that count the rows or are copies of others"
                 )
-        return cls(
-            [
-                view.item(sorted(place for name in columns for place in places[name]))
-                for view, columns in used
-            ],
-            [
-                len(columns)
-                for view, columns in used
-                for _ in range(n_members(view.spec["kernel"]) or 1)
-            ],
-        )
+            kernels.append(view.item(sorted(place for name in columns for place in places[name])))
+            n_columns += [len(columns)] * (n_members(view.spec["kernel"]) or 1)
+        return cls(kernels, n_columns)
 
 
 class Views(NamedTuple):
