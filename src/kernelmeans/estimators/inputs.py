@@ -91,6 +91,10 @@ class Input:
             The rows, on the host or on disk.
         """
         rows = as_rows(X)
+        if self.pairwise and reset and isinstance(rows, DaskRows):
+            raise ValueError(
+                "X: kernel matrices and graphs cannot be Dask collections; pass X.compute()."
+            )
         if rows is not None and self.pairwise and not isinstance(rows, DaskRows):
             what = f"{rows.source}: a precomputed kernel, which is loaded as a whole,"
             n_bytes = HOST.budget(estimator.memory_budget).n_bytes
@@ -212,7 +216,6 @@ class KernelMatrix(Input):
     def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
         K = super().read(estimator, X, dtype, reset)
         if reset:
-            _refuse_dask(K)
             nearest = min(AMPLE, len(K) - 1)
             check_gram(
                 K,
@@ -241,7 +244,6 @@ class Graph(Input):
     def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
         rows = super().read(estimator, X, dtype, reset)
         if reset:
-            _refuse_dask(rows)
             (check_graph if self.parameters["kernel"] == "graph" else check_distances)(rows)
         return rows
 
@@ -266,14 +268,6 @@ class Graph(Input):
 def distinct_rows(kernel: Kernel, X: Data) -> DistinctRows | None:
     """The distinct training rows, if X is in memory and a kernel knows their neighbours."""
     return None if isinstance(X, Rows) else kernel.distinct_rows
-
-
-def _refuse_dask(X: Data) -> None:
-    """Refuse a kernel matrix or a graph in chunks."""
-    if isinstance(X, DaskRows):
-        raise ValueError(
-            "X: kernel matrices and graphs cannot be Dask collections; pass X.compute()."
-        )
 
 
 def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
@@ -415,7 +409,7 @@ class TrainingDiagonal:
             warn_user(
                 f"{option('kernel', 'precomputed')}: k(x, x) of new rows is unknown, and the "
                 "training diagonal is not constant; its mean is used. Pass diagonal= for exact "
-                "distances.",
+                "distances."
             )
         return np.where(known, self.values[self._order[place]], rows.dtype.type(mean))
 
