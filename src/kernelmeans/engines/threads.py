@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext, supp
 from contextvars import copy_context
 from functools import lru_cache
 from threading import Event, Lock
-from types import TracebackType
 from typing import Any, TypeVar
 
 import joblib
@@ -289,12 +288,7 @@ class Threads:
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
             self._pool = None

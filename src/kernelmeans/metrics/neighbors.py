@@ -72,7 +72,9 @@ def neighbor_consistency(
         rows = _of_ordinary_size(rows)
     elif metric == "precomputed" and scipy.sparse.issparse(X):
         # As given if no entry is repeated: the order of the entries decides among equal distances.
-        rows = X if X.nnz == rows.nnz else _in_order_of_distance(rows)
+        rows = (
+            X if X.nnz == rows.nnz else sort_graph_by_row_values(rows, warn_when_not_sorted=False)
+        )
     search = NearestNeighbors(n_neighbors=n_neighbors, metric=metric).fit(rows)
     n_rows = int(search.n_samples_fit_)
     _, codes = encoded("labels", labels, n_rows)
@@ -82,11 +84,6 @@ def neighbor_consistency(
     with single_threaded_blas(), single_threaded_openmp(), in_this_process():
         near = search.kneighbors(n_neighbors=min(n_neighbors, n_rows - 1), return_distance=False)
     return float(np.mean(codes[near] == codes[:, None]))
-
-
-def _in_order_of_distance(distances: Data) -> Data:
-    found: Data = sort_graph_by_row_values(distances, copy=True, warn_when_not_sorted=False)
-    return found
 
 
 def _of_ordinary_size(X: Any) -> Data:

@@ -11,6 +11,8 @@ from kernelmeans._text import first
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.profiles.columns import Profile
 
+# Most pairs that a sentence names.
+_LISTED = 5
 #: Smallest difference from the whole table that is worth a line, in standard deviations.
 SMALLEST = 0.1
 # Most columns that tell a cluster apart, and the separation from another cluster that is enough.
@@ -165,9 +167,7 @@ def _alike(
         yield Alike((names[one], names[other]), column)
 
 
-def sentences(
-    alike: Sequence[Alike], called: Callable[[Any], str] = str, most: int = 5
-) -> dict[str, str]:
+def sentences(alike: Sequence[Alike], called: Callable[[Any], str] = str) -> dict[str, str]:
     """For each column that nearly alone tells clusters apart, a sentence that names them.
 
     Examples
@@ -180,7 +180,7 @@ def sentences(
     for (one, other), column in alike:
         pairs.setdefault(column, []).append(f"{called(one)} and {called(other)}")
     return {
-        column: f"Clusters {first(some, most)} differ in {column}, and hardly in other columns."
+        column: f"Clusters {first(some, _LISTED)} differ in {column}, and hardly in other columns."
         for column, some in pairs.items()
     }
 

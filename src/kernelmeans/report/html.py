@@ -121,15 +121,14 @@ def table(
     Html
         The table.
     """
-    top = [element("th", cell, scope="col", class_=kind) for cell, kind in _both(head, kinds)]
+    columns = zip(head, kinds, strict=True)
+    top = [element("th", cell, scope="col", class_=kind) for cell, kind in columns]
     body = [
         element(
             "tr",
             *[
-                element("td", cell, class_=kind)
-                if place
-                else element("th", cell, scope="row", class_=kind)
-                for place, (cell, kind) in enumerate(_both(row, kinds))
+                element("td" if place else "th", cell, scope=None if place else "row", class_=kind)
+                for place, (cell, kind) in enumerate(zip(row, kinds, strict=True))
             ],
         )
         for row in rows
@@ -141,7 +140,3 @@ def table(
         element("tbody", *body),
         **attributes,
     )
-
-
-def _both(cells: Sequence[Any], kinds: str) -> Iterable[tuple[Any, str]]:
-    return zip(cells, kinds, strict=True)

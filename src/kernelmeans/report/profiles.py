@@ -177,7 +177,9 @@ def _record(
         found |= {"histogram": own[int(entry.cluster)].tolist(), "all": every.tolist()}
         found["ends"] = None if ends is None else _ends(*ends, entry)
     values = typical[entry.source][int(entry.cluster)]
-    return found | {"typical": list(map(_is_missing, values)) if entry.is_gap else values}
+    if entry.is_gap:
+        values = ["yes" if one is None else "no" for one in values]
+    return found | {"typical": values}
 
 
 def _ends(low: float, high: float, entry: Entry) -> list[str] | None:
@@ -205,11 +207,6 @@ def _text(value: Any, missing: Collection[str]) -> str | None:
     if isinstance(value, float):
         return f"{value:.6g}"
     return text[:10] if isinstance(value, np.datetime64) else _FLAGS.get(text, text)
-
-
-def _is_missing(value: str | None) -> str:
-    """Whether a value is missing."""
-    return "yes" if value is None else "no"
 
 
 def histograms(
