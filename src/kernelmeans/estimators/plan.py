@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from numbers import Integral
 from typing import Any, NamedTuple
 
-import scipy.sparse
-
 from kernelmeans._arrays import on_host
 from kernelmeans._devices import HOST, Budget, Device
 from kernelmeans._dialect import option
@@ -331,7 +329,7 @@ def _not_on_dask(what: str, remedy: str) -> ValueError:
 def exact_is_fast(kernel: Kernel, X: Data, n_clusters: int, n_kernels: int = 1) -> bool:
     """Whether a fit with the kernel matrix is fast, or not much slower than one of low rank."""
     n: int = X.shape[0]
-    columns: int = X.nnz // n if scipy.sparse.issparse(X) else X.shape[1]
+    columns = row_width(X)
     if kernel.precomputed:
         return n * n * PASSES * 2 * n_clusters * n_kernels <= PRECOMPUTED * WORK
     # Both costs are for one sample. The k-means that finds landmarks costs 16 for each column.

@@ -72,9 +72,7 @@ def neighbor_consistency(
         rows = _of_ordinary_size(rows)
     elif metric == "precomputed" and scipy.sparse.issparse(X):
         # As given if no entry is repeated: the order of the entries decides among equal distances.
-        rows = (
-            X if X.nnz == rows.nnz else sort_graph_by_row_values(rows, warn_when_not_sorted=False)
-        )
+        rows = sort_graph_by_row_values(rows, warn_when_not_sorted=False) if X.nnz > rows.nnz else X
     search = NearestNeighbors(n_neighbors=n_neighbors, metric=metric).fit(rows)
     n_rows = int(search.n_samples_fit_)
     _, codes = encoded("labels", labels, n_rows)

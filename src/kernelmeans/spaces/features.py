@@ -24,7 +24,7 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads, tree_sum
 from kernelmeans.kernels import Kernel, check_finite, check_range, check_underflow
 from kernelmeans.kernels.kernel import COARSE
-from kernelmeans.lowrank import FeatureMap, subsample_size
+from kernelmeans.lowrank import FeatureMap, row_width, subsample_size
 from kernelmeans.rows import Rows
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids, Memory, PartialSum, Sums, Trace
@@ -354,9 +354,7 @@ class FeatureSpace(Space):
             return self._subsample.n_samples
         source = self.source
         assert isinstance(source, HeldFeatures)
-        sparse = scipy.sparse.issparse(source.Z)
-        columns = source.Z.nnz // self.n_samples if sparse else source.width
-        return subsample_size(self.n_samples, columns * self.dtype.itemsize)
+        return subsample_size(self.n_samples, row_width(source.Z) * self.dtype.itemsize)
 
     def restricted(self, indices: IntArray, sample_weight: Array) -> "FeatureSpace":
         source = self.source.take(indices)
