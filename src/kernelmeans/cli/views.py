@@ -57,7 +57,8 @@ class FoundViews(NamedTuple):
         cls, seen: Sequence[tuple[View, Collection[str]]], places: Mapping[str, Collection[int]]
     ) -> "FoundViews":
         """Find views and their columns among the features that stand for columns of the table."""
-        kernels, n_columns = list[tuple[Any, ...]](), list[int]()
+        kernels: list[tuple[Any, ...]] = []
+        n_columns: list[int] = []
         for view, names in seen:
             columns = [name for name in names if name in places]
             if not columns:

@@ -323,6 +323,15 @@ def _of_category(kind: str, found: Found, grouped: Grouped) -> Profile:
     is_telling_all = is_common[top] and total[top] >= _FEWEST * sums.sum()
     all_over = found.values[top] if is_telling_all else None
     told = kind in ("flag", "category")
-    frequencies = grouped.fractions(present, codes, shape[1]) if told else None
-    compared = numbers, overall, difference, grouped.missing(present), 1.0
-    return Profile(kind, "most frequent", *compared, names, all_over, frequencies)
+    return Profile(
+        kind,
+        "most frequent",
+        numbers,
+        overall,
+        difference,
+        grouped.missing(present),
+        1.0,
+        names,
+        all_over,
+        grouped.fractions(present, codes, shape[1]) if told else None,
+    )

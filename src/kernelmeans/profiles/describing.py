@@ -366,10 +366,19 @@ def _entries(columns: list[tuple[str, Profile]], names: Sequence[Any]) -> Iterat
         # NaN is sorted to the end.
         order = np.argsort(-sizes, kind="stable").tolist()
         for rank, (column, profile) in enumerate((columns[one] for one in order), 1):
-            kind, statistic = profile.kind, profile.statistic
             value, overall = profile.shown(code)
             number, overall_number = float(profile.numbers[code]), float(profile.overall[code])
-            difference, missing = float(profile.difference[code]), float(profile.missing[code])
-            lift = math.nan if profile.values is None else number / overall_number
-            numbers = number, overall_number, difference, lift, missing
-            yield Entry(name, rank, column, kind, statistic, value, overall, *numbers)
+            yield Entry(
+                name,
+                rank,
+                column,
+                profile.kind,
+                profile.statistic,
+                value,
+                overall,
+                number,
+                overall_number,
+                float(profile.difference[code]),
+                math.nan if profile.values is None else number / overall_number,
+                float(profile.missing[code]),
+            )
