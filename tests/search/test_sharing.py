@@ -94,6 +94,36 @@ def test_parallel_tasks_of_several_candidates(backend, alone, processes):
     assert processes
 
 
+def test_candidates_look_for_equal_rows_once(monkeypatch):
+    sizes, digests = [], neighbors._digests
+
+    def counted(rows, zeros_count):
+        sizes.append(rows.shape[0])
+        return digests(rows, zeros_count)
+
+    monkeypatch.setattr(neighbors, "_digests", counted)
+    searched(KernelPowerKMeans(), {"n_clusters": [4, 5, 6, 7]})
+    # Two splits have four halves, whose models predict the other half.
+    assert sizes.count(60) == 8
+
+
+@pytest.mark.parametrize("model", [KernelPowerKMeans(), make_pipeline(PCA(2), KernelPowerKMeans())])
+def test_rows_of_a_half_have_the_labels_that_are_predicted(model, monkeypatch):
+    names = [name for name in model.get_params() if name.endswith("n_clusters")]
+    grid = {names[0]: [3, 4]}
+    together = searched(model, grid)
+    # As of an estimator whose labels may differ from its predictions.
+    monkeypatch.setattr(candidates, "KernelClusterer", Cut)
+    assert_same(together, searched(model, grid))
+
+
+def test_fits_to_all_rows_are_those_of_the_estimator():
+    found = searched(KernelPowerKMeans(random_state=0), {"n_clusters": [2, 5]})
+    for n_clusters, labels in zip((2, 5), found.labels_by_candidate_, strict=True):
+        model = KernelPowerKMeans(n_clusters, n_swaps=candidates.SWAPS, random_state=0).fit(X)
+        np.testing.assert_array_equal(labels, model.labels_)
+
+
 def test_what_is_remembered():
     asked = []
 

@@ -570,8 +570,8 @@ class KernelClusterer(
             found = computed(assigner.assigned(X))
         else:
             size = X.shape[0] * self.n_clusters * X.dtype.itemsize
-            fits = size <= MEMBERSHIPS_FRACTION * budget.n_bytes
-            found, squared = assigner.assigned_training(X, embedded, fits)
+            wanted = not self._for_labels and size <= MEMBERSHIPS_FRACTION * budget.n_bytes
+            found, squared = assigner.assigned_training(X, embedded, wanted)
         some = some_of_each(np.where(weight > 0, found["label"], -1), self.n_clusters, TREE_ROWS)
         if squared is not None:
             self.memberships_ = to_library_of(assigner.memberships(squared), given)
