@@ -49,7 +49,7 @@ def content_hash(value: Any) -> str:
     >>> content_hash((1, np.arange(3))) == content_hash((1, np.arange(3)))
     True
     """
-    # Processors compute SHA-1 in less than half the time of MD5, the default.
+    # Processors with instructions for SHA take less than half the time of MD5, the default.
     found: str = joblib.hash(value, hash_name="sha1")
     return found
 

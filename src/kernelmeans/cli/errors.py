@@ -40,7 +40,7 @@ _EXTRAS = {"anndata": "h5ad", "fastexcel": "excel", "matplotlib": "plot", "zarr"
 
 
 class FailedError(click.ClickException):
-    """The work itself failed. The message may hold text from files, which may be long."""
+    """A message that may hold text from files, which may be long; by itself, of failed work."""
 
     def __init__(self, message: str) -> None:
         super().__init__(bounded(message))

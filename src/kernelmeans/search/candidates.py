@@ -209,14 +209,7 @@ def _on_half(estimator: Any, samples: Samples, seed: int, half: IntArray) -> Out
     X, start = samples.among(half), time.perf_counter()
     model = _for_labels(seeded(estimator, seed)).fit(X)
     seconds = time.perf_counter() - start
-    if samples.pairwise or not isinstance(last_step(model), KernelClusterer):
-        return Outcome(samples.labels(model, half), seconds)
-    # Labels of the fit are those that we would predict.
-    others = np.delete(np.arange(samples.n_rows), half)
-    labels = np.empty(samples.n_rows, np.int32)
-    labels[half] = to_numpy(labels_of(model, X))
-    labels[others] = to_numpy(model.predict(samples.among(others)))
-    return Outcome(labels, seconds)
+    return Outcome(samples.labels(model, half), seconds)
 
 
 def _on_all(estimator: Any, samples: Samples, seed: int) -> Outcome:
