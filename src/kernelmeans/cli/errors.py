@@ -40,7 +40,7 @@ _EXTRAS = {"anndata": "h5ad", "fastexcel": "excel", "matplotlib": "plot", "zarr"
 
 
 class FailedError(click.ClickException):
-    """A message that may hold text from files, which may be long; by itself, of failed work."""
+    """The work failed, or an input is bad. The message may hold long text from files."""
 
     def __init__(self, message: str) -> None:
         super().__init__(bounded(message))

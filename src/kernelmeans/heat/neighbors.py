@@ -107,7 +107,7 @@ def digests(X: Data, zeros_count: bool = False) -> Digests:
     >>> bool(found[0] == found[1]), bool(found[0] == found[2])
     (True, False)
     """
-    # In a search, a hash of all rows finds them again in at most a third of the time.
+    # Within a search they are found again by a hash of all rows, which takes less time.
     return remembered(lambda: _digests(X, zeros_count), lambda: ("digests", X, zeros_count))
 
 
