@@ -137,11 +137,7 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
         return None
     judged = []
     for factor in FACTORS:
-        features = [
-            trial.features_at(factor * trial.first)[own]
-            for trial, own in zip(trials, nodes.T, strict=True)
-        ]
-        labels = _clusters(np.hstack(features) / math.sqrt(len(trials)), n_clusters)
+        labels = _clusters(_features(trials, nodes, factor), n_clusters)
         between = [
             edges_between(
                 trial.graph, cluster_shares(own, labels, trial.graph.shape[0], n_clusters)
@@ -153,6 +149,17 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
     worth = np.divide(cut, entropy, out=np.full(len(cut), np.inf), where=entropy > 0)
     best = int(np.argmin(np.append(BETTER * worth[0], worth[1:])))
     return Choice(FACTORS[best], cut, entropy)
+
+
+def _features(trials: Sequence[Trial], nodes: IntArray, factor: float) -> Array:
+    """The features of the mean kernel at a factor of all times."""
+    own = [
+        trial.features_at(factor * trial.first)[rows]
+        for trial, rows in zip(trials, nodes.T, strict=True)
+    ]
+    features = np.hstack(own)
+    features /= math.sqrt(len(trials))
+    return features
 
 
 def _common_nodes(trials: Sequence[Trial]) -> IntArray:
@@ -194,5 +201,7 @@ def _clusters(features: Array, n_clusters: int) -> IntArray:
         return labels
     ends = np.arange(n_clusters)[:, None] == labels
     centroids = ends @ sample / np.maximum(ends.sum(axis=1, keepdims=True), 1)
-    nearest: IntArray = (features @ centroids.T - (centroids**2).sum(axis=1) / 2).argmax(axis=1)
+    closeness = features @ centroids.T.astype(features.dtype)
+    closeness -= (centroids**2).sum(axis=1) / 2
+    nearest: IntArray = closeness.argmax(axis=1)
     return nearest
