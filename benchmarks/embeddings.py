@@ -3,8 +3,9 @@
 Run ``python benchmarks/embeddings.py [public topics made many million predict]``; without names all
 parts but ``million`` are run. ``--data FOLDER`` holds the public sets: NAME.npy in float32, and
 NAME_labels.npy, in which -1 is off topic. Sets that are not there are left out. They are MNIST,
-Fashion-MNIST and USPS (grey values, training and test images), and texts as vectors of
-all-MiniLM-L6-v2: CLINC150, Banking77 (intents), and StackOverflow (titles of twenty tags).
+Fashion-MNIST and USPS (grey values, training and test images), and texts: CLINC150, Banking77
+(intents), and StackOverflow (titles of twenty tags). A text is the mean of its word vectors, scaled
+to length 1 (the 256 columns that come with WordLlama 0.3.9).
 
 ``--rivals PYTHON`` is the Python of an environment that has the group ``benchmark``, in which
 rivals run. They fit a few rows first, which compiles. EVoC is asked for k clusters. The process of
