@@ -366,6 +366,7 @@ def test_oracles_see_faults_in_each_precision(name, fault, precision, monkeypatc
     assert "seen" in outcomes(name, precision)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 @pytest.mark.parametrize("name", ORACLES)
 def test_oracles_compare_something_in_most_cases(name, precision):

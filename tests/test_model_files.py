@@ -146,6 +146,7 @@ def test_without_the_extra_the_message_names_it(monkeypatch, tmp_path):
         load_model(tmp_path / "some.model.skops")
 
 
+@pytest.mark.slow
 def test_skops_is_enough(tmp_path):
     program = """
 import sys

@@ -83,15 +83,9 @@ def commands_of_help():
             yield from ((name, arguments) for arguments in commands_in(" ".join(quoted.split())))
 
 
-#: Pages that take longer than all others together.
-LONG = (
-    "docs/choosing.md",
-    "docs/guide/command_line.md",
-    "docs/guide/comparing.md",
-    "docs/guide/pipelines.md",
-)
+# Pages take half a minute together.
 WITH_CODE = [
-    pytest.param(page, marks=pytest.mark.slow if page in LONG else ())
+    pytest.param(page, marks=() if page == "README.md" else pytest.mark.slow)
     for page in PAGES
     if any(block.language != "toml" for block in blocks_of(page))
 ]

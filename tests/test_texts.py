@@ -143,6 +143,7 @@ def test_a_word_of_four_rows_names_them():
         assert ("secret" in words) == (count == 5)
 
 
+@pytest.mark.slow
 def test_of_many_rows_some_of_each_cluster_are_searched(monkeypatch):
     searched, fit_transform = [], TfidfVectorizer.fit_transform
 

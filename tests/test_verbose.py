@@ -153,6 +153,7 @@ def test_labels_do_not_depend_on_it(estimator, capsys):
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow
 def test_pipelines_and_searches_in_other_processes(capfd):
     """Processes of joblib print too."""
     # Processes that an earlier test has started would print where that one looked.

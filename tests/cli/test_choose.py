@@ -48,6 +48,7 @@ def results(file: str = "data.choose.json") -> dict:
     return json.loads(Path(file).read_text())
 
 
+@pytest.mark.slow
 def test_the_command_that_it_names_fits_what_it_has_chosen(run, iris):
     Path("out put").mkdir()
     options = ["--label-column", "kind", "--no-scale", "--drop", "sepal's", "-o", "out put"]
@@ -71,6 +72,7 @@ def test_the_command_that_it_names_fits_what_it_has_chosen(run, iris):
     np.testing.assert_array_equal(labels, search.labels_)
 
 
+@pytest.mark.slow
 def test_table_and_results_say_what_the_search_says(run, iris):
     result = run("choose", iris, "--label-column", "kind", "--kernels", "heat,rbf", *QUICK)
     Z = StandardScaler().fit_transform(load_iris().data)
@@ -244,6 +246,7 @@ def test_rows_that_are_drawn_are_announced(run, noise, monkeypatch):
     assert "more rows" not in result.stderr
 
 
+@pytest.mark.slow
 def test_all_cores_search_unless_told_otherwise(run, data, monkeypatch):
     searches, fit = [], ClusterSearch.fit
 
@@ -355,6 +358,7 @@ def test_bad_usage(refused, data, arguments, words):
     assert all(word in message for word in words), message
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     parse_version(sklearn.__version__) < parse_version("1.9"), reason="no callbacks before 1.9"
 )
@@ -446,6 +450,7 @@ def test_the_command_has_no_options_that_its_kernel_does_not_take(run, data, ker
     assert found["command"] == f"kernelmeans {expected}"
 
 
+@pytest.mark.slow
 def test_views(run, data, blobs):
     Path("views.toml").write_text('[[view]]\ncolumns = ["length"]\n[[view]]\nkernel = "rbf"\n')
     options = ["--views", "views.toml", "-k", "2-3", "--splits", 4]

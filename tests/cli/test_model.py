@@ -538,6 +538,7 @@ def list_node() -> dict:
     return {"__class__": "list", "__module__": "builtins", "__loader__": "ListNode"}
 
 
+@pytest.mark.slow
 def test_models_need_neither_pytorch_nor_dask():
     """skops lists all of scikit-learn, which would import them: seconds for each command."""
     code = """

@@ -57,6 +57,7 @@ def test_refused(content, words):
     assert not list(Path().iterdir())
 
 
+@pytest.mark.slow
 def test_a_true_pipe(data):
     command = [sys.executable, "-m", "kernelmeans.cli", "fit", "-", *OPTIONS, "-q"]
     with data.open("rb") as file:

@@ -258,6 +258,7 @@ class TestRefusals:
             ClusterSearch(KMeans()).fit(X, like=LIKE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("routing", [False, True])
 @pytest.mark.parametrize("steps", [(), (StandardScaler(),)], ids=["alone", "pipeline"])
 def test_the_choice_of_a_search_keeps_numbers(steps, routing):

@@ -138,6 +138,7 @@ def test_messages_have_the_names():
         fitted([("sepals", {"kernel": "rbf", "gamma": -1}, [0])])
 
 
+@pytest.mark.slow
 def test_clones_copies_and_searches(reference):
     model = MultiKernelPowerKMeans(3, kernels=NAMED, random_state=0)
     assert clone(model).get_params()["kernels"] == NAMED

@@ -131,7 +131,7 @@ def test_rows_on_disk_are_loaded(table, tmp_path):
 
 @pytest.mark.usefixtures("many")
 def test_a_fit_takes_no_more_memory_than_it_says():
-    X, _ = blobs(30_000, p=20, k=K)
+    X, _ = blobs(15_000, p=20, k=K)
     X = X.astype(np.float32)
     kernel = HeatKernel()
     said = kernel.fit_bytes(X, K)

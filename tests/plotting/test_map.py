@@ -168,6 +168,7 @@ def test_the_number_of_a_ring_lies_by_the_ring():
         assert np.linalg.norm(ring - text.xy, axis=1).min() < 1e-9
 
 
+@pytest.mark.slow
 def test_the_legend_of_many_clusters_fits_and_says_how_many_it_has(crowd):
     X = make_blobs(800, centers=70, random_state=0)[0]
     many = KMeans(70, n_init=1, random_state=0).fit(X)
@@ -198,6 +199,7 @@ def test_many_clusters_fit_into_a_small_figure(crowd, names):
         assert not any(box.overlaps(other) for other in boxes[:place])
 
 
+@pytest.mark.slow
 def test_very_many_rows_are_an_image_in_files_of_shapes(crowd, tmp_path):
     model, _ = crowd
     X = np.random.default_rng(0).normal(size=(30_000, 2)) * 10

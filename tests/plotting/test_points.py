@@ -334,6 +334,7 @@ def test_what_cannot_be_drawn_is_refused_in_words(model):
         map_points(model, TRAIN, max_points=0)
 
 
+@pytest.mark.slow
 def test_matplotlib_is_not_needed():
     code = "import sys; sys.modules['matplotlib'] = None; import kernelmeans.plotting.points"
     subprocess.run([sys.executable, "-c", code], check=True)

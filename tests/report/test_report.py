@@ -300,6 +300,7 @@ def test_the_hash_is_that_of_the_data():
     assert first == again != other
 
 
+@pytest.mark.slow
 def test_a_report_needs_no_matplotlib():
     program = (
         "import sys; sys.modules['matplotlib'] = None\n"

@@ -70,6 +70,7 @@ def searched(X, most=4, **parameters):
     return ClusterSearch(model, grid, n_splits=4, random_state=0).fit(X)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_searches")
 @pytest.mark.parametrize(("density", "as_stable"), [(0, True), ("auto", False)])
 def test_pieces_are_found_though_data_without_clusters_are_as_stable(density, as_stable):

@@ -736,6 +736,7 @@ def test_the_report_groups_equal_columns():
     ]
 
 
+@pytest.mark.slow
 def test_halves_of_a_search_decide_alike():
     frame = table(n=400)
     for seed in range(20):
