@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
 
 import data
 import oracle
@@ -13,6 +14,7 @@ from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Alternating, Annealed, Constant, Ending, Hard, driver, solve
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace
+from kernelmeans.spaces.features import MANY_CLUSTERS
 
 GAMMA = 0.2
 HARD = Hard()
@@ -65,6 +67,19 @@ def test_steps_are_those_of_the_equations(kind, weighted, schedule, threads):
     assert result.endings == [Ending.OUT_OF_STEPS]
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_hard_steps_of_many_clusters_are_those_of_k_means(dtype, threads):
+    X, k = data.cloud(3000, 8).astype(dtype), 2 * MANY_CLUSTERS
+    v = np.random.default_rng(3).uniform(0.2, 3, 3000).astype(dtype)
+    starts = np.arange(2 * k).reshape(k, 2)
+    space = make_space(X, v, threads, "features")
+    result = solve(space, space.at(starts), HARD, [0, 0])
+    for labels, own, inertia in zip(result.labels, starts.T, result.inertia, strict=True):
+        k_means = KMeans(k, init=X[own], n_init=1, tol=0, max_iter=1000).fit(X, sample_weight=v)
+        np.testing.assert_array_equal(labels, k_means.labels_)
+        assert inertia == pytest.approx(k_means.inertia_, rel=1e-5)
+
+
 @pytest.mark.parametrize("kind", SPACES)
 def test_a_hard_run_ends_where_no_label_changes(kind, threads):
     X = data.cloud(300, 3)
@@ -110,10 +125,10 @@ def test_finished_restarts_cost_nothing_more(threads):
     widths = []
     accumulate = space.accumulate
 
-    def spy(coefficients, block):
+    def spy(coefficients, block, labels):
         if block.start == 0:
             widths.append(coefficients.shape[1])
-        return accumulate(coefficients, block)
+        return accumulate(coefficients, block, labels)
 
     space.accumulate = spy
     result = solve(space, space.at(TABLE), HARD, range(4))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from kernelmeans._arrays import like, to_numpy
 from kernelmeans.solver.blockwise import combination, distances_to
+from kernelmeans.spaces import features
 from oracle import centred, distances
 
 N, CLUSTERS, RESTARTS = 300, 3, 2
@@ -84,13 +85,14 @@ class SpaceConformance:
         return self._summed
 
     @staticmethod
-    def _summed(space, coefficients, blocks, **mixing):
+    def _summed(space, coefficients, blocks, labels=None, **mixing):
         """Centroids of these coefficients, accumulated over the given blocks."""
         coefficients = coefficients.astype(space.dtype)
         total = None
         for block in blocks:
             part = like(np.ascontiguousarray(coefficients[:, :, block]), space.device_weight)
-            total = space.add(total, space.accumulate(part, block), block)
+            own = None if labels is None else labels[:, block]
+            total = space.add(total, space.accumulate(part, block, own), block)
         mass = coefficients.sum(axis=-1, dtype=np.float64)
         return space.update(total, mass, **mixing)
 
@@ -130,6 +132,16 @@ class SpaceConformance:
 
     def test_combinations_with_signed_coefficients(self, space, summed, K, atol, coefficients):
         centroids = summed(space, coefficients, space.blocks(CLUSTERS))
+        A = coefficients / coefficients.sum(axis=-1, keepdims=True)
+        self.assert_centroids(space, centroids, A, K, atol)
+
+    def test_means_of_clusters_by_the_labels_of_their_samples(
+        self, space, summed, K, atol, rng, monkeypatch
+    ):
+        monkeypatch.setattr(features, "MANY_CLUSTERS", 0)
+        labels = rng.integers(CLUSTERS, size=(RESTARTS, N), dtype=np.int32)
+        coefficients = rng.uniform(1, 2, N) * (labels == np.arange(CLUSTERS)[:, None, None])
+        centroids = summed(space, coefficients, space.blocks(CLUSTERS), labels)
         A = coefficients / coefficients.sum(axis=-1, keepdims=True)
         self.assert_centroids(space, centroids, A, K, atol)
 

@@ -163,7 +163,7 @@ def _block_sums(
         factors = 1 + noise * _normal(seed, coefficients.shape[0], place)
         coefficients[:, r, :] *= like(factors, v)
     return PartialSum(
-        space.accumulate(coefficients, block),
+        space.accumulate(coefficients, block, weights.labels if np.isneginf(power).all() else None),
         (
             double(reduce("sum", coefficients, axis=-1)),
             double(weights.means) @ v64,

@@ -105,8 +105,12 @@ class Space(ABC):
         """<phi_i, theta_j>, shape (k, R, block)."""
 
     @abstractmethod
-    def accumulate(self, coefficients: Array, block: slice) -> Sums:
-        """Partial sums of c_i phi_i over this block, for coefficients (k, R, block) of any sign."""
+    def accumulate(self, coefficients: Array, block: slice, labels: IntArray | None = None) -> Sums:
+        """Partial sums of c_i phi_i over this block, for coefficients (k, R, block) of any sign.
+
+        Where each sample has a coefficient for one cluster of a restart alone, labels (R, block)
+        can say which. That may be faster.
+        """
 
     @abstractmethod
     def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:

@@ -36,6 +36,8 @@ from kernelmeans.spaces.step import Moved, Step
 ROUNDINGS = 8
 #: Most features of rows that BLAS multiplies up to twice as fast without `_times_transpose`.
 NARROW = 32
+#: Clusters from which on sums are faster without the coefficients that are zero in hard steps.
+MANY_CLUSTERS = 32
 #: Rows whose features are computed together.
 FILL_ROWS = 2048
 
@@ -304,11 +306,14 @@ class FeatureSpace(Space):
         products = reshape(products, (k, restarts, -1))
         return products
 
-    def accumulate(self, coefficients: Array, block: slice) -> Sums:
+    def accumulate(self, coefficients: Array, block: slice, labels: IntArray | None = None) -> Sums:
         k, restarts, rows = coefficients.shape
         xp = namespace(coefficients)
-        sums = xp.reshape(coefficients, (-1, rows)) @ self.source.take(block).Z
-        return (xp.reshape(xp.asarray(sums), (k, restarts, -1)),)
+        Z = self.source.take(block).Z
+        flat: Any = xp.reshape(coefficients, (-1, rows))
+        if labels is not None and k >= MANY_CLUSTERS and isinstance(Z, np.ndarray):
+            flat = _one_of_each(coefficients, labels)
+        return (xp.reshape(xp.asarray(flat @ Z), (k, restarts, -1)),)
 
     def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:
         if total is None:
@@ -456,6 +461,16 @@ def row_blocks(X: Data, most: int) -> list[slice]:
 def _dense(rows: Data) -> Array:
     dense: Array = rows.toarray() if scipy.sparse.issparse(rows) else rows
     return dense
+
+
+def _one_of_each(coefficients: Array, labels: IntArray) -> Any:
+    """Coefficients (k, R, block) as CSC array (k R, block) of those that the labels point at."""
+    k, restarts, rows = coefficients.shape
+    values = np.take_along_axis(coefficients, labels[None], axis=0)[0]
+    places = labels * restarts + np.arange(restarts, dtype=labels.dtype)[:, None]
+    edges = np.arange(0, restarts * rows + 1, restarts)
+    parts = values.T.ravel(), places.T.ravel(), edges
+    return scipy.sparse.csc_array(parts, shape=(k * restarts, rows))
 
 
 def _times_transpose(theta: Array, rows: Data) -> Array:

@@ -161,7 +161,7 @@ class GramSpace(Space):
     def products(self, centroids: Centroids, block: slice) -> Array:
         return centroids.vectors[0][:, :, block]
 
-    def accumulate(self, coefficients: Array, block: slice) -> Sums:
+    def accumulate(self, coefficients: Array, block: slice, labels: IntArray | None = None) -> Sums:
         return (coefficients,)
 
     def add(self, total: Sums | None, partial: Sums, block: slice) -> Sums:

@@ -182,8 +182,8 @@ class ProductSpace(Space):
     def out_of_reach(self) -> Array:
         return np.concatenate([member.out_of_reach for member in self.members])
 
-    def accumulate(self, coefficients: Array, block: slice) -> Sums:
-        sums = [owner.accumulate(coefficients, block)[0] for owner in self._owners]
+    def accumulate(self, coefficients: Array, block: slice, labels: IntArray | None = None) -> Sums:
+        sums = [owner.accumulate(coefficients, block, labels)[0] for owner in self._owners]
         # sum_i c_i ||phi_i||^2 in each space, for the costs of `update`.
         xp = namespace(coefficients)
         totals = xp.sum(coefficients, axis=0, dtype=xp.float64)
