@@ -14,7 +14,7 @@ from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Alternating, Annealed, Constant, Ending, Hard, driver, solve
 from kernelmeans.solver.blockwise import assign
 from kernelmeans.spaces import EntropyRule, GramSpace, ProductSpace
-from kernelmeans.spaces.features import MANY_CLUSTERS
+from kernelmeans.spaces.features import MANY_CLUSTERS, MANY_PRODUCTS
 
 GAMMA = 0.2
 HARD = Hard()
@@ -69,7 +69,8 @@ def test_steps_are_those_of_the_equations(kind, weighted, schedule, threads):
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_hard_steps_of_many_clusters_are_those_of_k_means(dtype, threads):
-    X, k = data.cloud(3000, 8).astype(dtype), 2 * MANY_CLUSTERS
+    k = 2 * MANY_CLUSTERS
+    X = data.cloud(3000, MANY_PRODUCTS // k).astype(dtype)
     v = np.random.default_rng(3).uniform(0.2, 3, 3000).astype(dtype)
     starts = np.arange(2 * k).reshape(k, 2)
     space = make_space(X, v, threads, "features")

@@ -15,11 +15,19 @@ from kernelmeans.solver.blockwise import distances_to
 from kernelmeans.solver.exchange import exchanged, find_exchanges
 from kernelmeans.solver.power import weigh
 from kernelmeans.solver.seeding import from_weights
-from kernelmeans.spaces import EntropyRule, FeatureSpace, GramSpace, ProductSpace, step
+from kernelmeans.spaces import EntropyRule, FeatureSpace, GramSpace, ProductSpace, features, step
 
 HARD = Hard()
 EXCHANGING = Hard(exchanges=True)
 GAMMA = 0.2
+
+
+@pytest.fixture(params=[False, True], ids=["products", "by labels"], autouse=True)
+def sums(request, monkeypatch):
+    """How sums of samples are made: as with few clusters, and as with many."""
+    if request.param:
+        monkeypatch.setattr(features, "MANY_CLUSTERS", 0)
+        monkeypatch.setattr(features, "MANY_PRODUCTS", 0)
 
 
 def gram_space(kind, X, weight, threads):

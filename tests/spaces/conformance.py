@@ -139,6 +139,7 @@ class SpaceConformance:
         self, space, summed, K, atol, rng, monkeypatch
     ):
         monkeypatch.setattr(features, "MANY_CLUSTERS", 0)
+        monkeypatch.setattr(features, "MANY_PRODUCTS", 0)
         labels = rng.integers(CLUSTERS, size=(RESTARTS, N), dtype=np.int32)
         coefficients = rng.uniform(1, 2, N) * (labels == np.arange(CLUSTERS)[:, None, None])
         centroids = summed(space, coefficients, space.blocks(CLUSTERS), labels)

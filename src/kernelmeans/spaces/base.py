@@ -108,8 +108,8 @@ class Space(ABC):
     def accumulate(self, coefficients: Array, block: slice, labels: IntArray | None = None) -> Sums:
         """Partial sums of c_i phi_i over this block, for coefficients (k, R, block) of any sign.
 
-        Where each sample has a coefficient for one cluster of a restart alone, labels (R, block)
-        can say which. That may be faster.
+        Where labels (R, block) are given, the coefficients of all other clusters must be zero. They
+        may be left out, which is faster.
         """
 
     @abstractmethod

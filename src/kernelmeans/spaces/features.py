@@ -36,8 +36,9 @@ from kernelmeans.spaces.step import Moved, Step
 ROUNDINGS = 8
 #: Most features of rows that BLAS multiplies up to twice as fast without `_times_transpose`.
 NARROW = 32
-#: Clusters from which on sums are faster without the coefficients that are zero in hard steps.
-MANY_CLUSTERS = 32
+#: Clusters, and clusters times features, from which on sums are faster without the coefficients
+#: that are zero in hard steps.
+MANY_CLUSTERS, MANY_PRODUCTS = 32, 2**11
 #: Rows whose features are computed together.
 FILL_ROWS = 2048
 
@@ -311,7 +312,8 @@ class FeatureSpace(Space):
         xp = namespace(coefficients)
         Z = self.source.take(block).Z
         flat: Any = xp.reshape(coefficients, (-1, rows))
-        if labels is not None and k >= MANY_CLUSTERS and isinstance(Z, np.ndarray):
+        many = k >= MANY_CLUSTERS and k * Z.shape[1] >= MANY_PRODUCTS
+        if labels is not None and many and isinstance(Z, np.ndarray):
             flat = _one_of_each(coefficients, labels)
         return (xp.reshape(xp.asarray(flat @ Z), (k, restarts, -1)),)
 
@@ -468,7 +470,7 @@ def _one_of_each(coefficients: Array, labels: IntArray) -> Any:
     k, restarts, rows = coefficients.shape
     values = np.take_along_axis(coefficients, labels[None], axis=0)[0]
     places = labels * restarts + np.arange(restarts, dtype=labels.dtype)[:, None]
-    edges = np.arange(0, restarts * rows + 1, restarts)
+    edges = np.arange(0, restarts * rows + 1, restarts, dtype=labels.dtype)
     parts = values.T.ravel(), places.T.ravel(), edges
     return scipy.sparse.csc_array(parts, shape=(k * restarts, rows))
 
