@@ -36,6 +36,9 @@ GRAPH_SECONDS, NOTICED = 120.0, 20.0
 #: Seconds of one core for a row, for an eigenpair of a row, and for a product in the search for
 #: neighbours; and for annealing and swap moves, over the cube of the number of clusters.
 ROW, PAIR, PRODUCT, ANNEALING = 4e-5, 4e-7, 5e-11, 8e-6
+#: Searches among anchors for each row, roughly: to draw and weigh the anchors, for features, and
+#: for borders.
+ANCHOR_SEARCHES = 3
 #: Cells that are searched for a row: 4 to 64, most where rows have many directions.
 SEARCHED = 32
 #: Factor on `WORK` for a precomputed kernel matrix. There are no rows, so an approximation has to
@@ -302,7 +305,7 @@ def graph_seconds(kernel: DiffusionKernel, X: Data, n_clusters: int) -> float:
 def anchor_seconds(X: Data, n_clusters: int) -> float:
     """Seconds of one core for a fit by anchors."""
     n, compared = X.shape[0], auto_anchors(X.shape[0], n_clusters)
-    search = PRODUCT * compared * (row_width(X) + PRODUCTS)
+    search = ANCHOR_SEARCHES * PRODUCT * compared * (row_width(X) + PRODUCTS)
     return float(n * (search + PAIR * pair_count(n_clusters))) + _annealing(n_clusters)
 
 
