@@ -83,7 +83,7 @@ def commands_of_help():
             yield from ((name, arguments) for arguments in commands_in(" ".join(quoted.split())))
 
 
-# Pages take half a minute together.
+# Pages take half a minute together, so all but the first are slow.
 WITH_CODE = [
     pytest.param(page, marks=() if page == "README.md" else pytest.mark.slow)
     for page in PAGES

@@ -62,7 +62,6 @@ def test_the_recall_is_estimated():
     assert abs(sought.recall(COUNT) - recall_of(found[:, 1:], known[:, 1:])) < 0.03
 
 
-@pytest.mark.slow
 def test_enough_cells_are_searched_for_a_row_farther_away():
     X = blobs(20_000)
     sought, end = cells_of(X), 80
