@@ -13,7 +13,15 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.heat import HeatKernel
-from kernelmeans.heat.dither import LONG, TORN, dithered, shortened, untorn, untorn_sample
+from kernelmeans.heat.dither import (
+    LONG,
+    TORN,
+    TORN_BY_SHORT_STEPS,
+    dithered,
+    shortened,
+    untorn,
+    untorn_sample,
+)
 from kernelmeans.heat.neighbors import DistinctRows, NearestRows
 from kernelmeans.search.pieces import pieces_of
 
@@ -38,6 +46,25 @@ def test_columns_of_chance_do_not_hide_clusters(n, n_values, approximation, leas
         np.testing.assert_array_equal(model.predict(X), model.labels_)
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_whole_numbers_beside_skewed_ones_do_not_cut_clusters(seed):
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 4, 2000)
+    age = np.round(np.array([25, 35, 50, 62])[y] + rng.normal(0, 2.5, len(y)))
+    income = rng.lognormal(np.array([7, 10, 8, 9.5])[y], 0.35)
+    X = StandardScaler().fit_transform(np.column_stack([age, income]))
+    model = KernelPowerKMeans(4, random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.98
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_noise_on_many_values_undoes_their_rounding():
+    rng = np.random.default_rng(0)
+    numbers = np.append(rng.integers(0, 40, 4000), 500.0)
+    noise = dithered(np.column_stack([numbers, 20 * rng.standard_normal(4001)]), np.array([0]))
+    assert kstest(noise[:, 0] - numbers, "uniform", (-0.5, 1)).pvalue > 0.01
+
+
 def test_a_column_that_is_the_clusters_keeps_them():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 400)
@@ -56,7 +83,7 @@ def test_permuted_rows_have_permuted_labels():
 
 @given(
     n=st.integers(50, 80),
-    n_values=st.integers(1, 14),
+    n_values=st.integers(1, 40),
     weight=st.sampled_from([0.01, 1.0, 100.0]),
     n_neighbors=st.integers(2, 9),
     seed=st.integers(0, 99),
@@ -71,8 +98,9 @@ def test_columns_that_tear_are_those_in_which_neighbors_hardly_differ(
     near = np.argsort(square, axis=1)[:, : n_neighbors - 1]
     differ = [X[i, 2] != X[j, 2] for i in range(n) for j in near[i]]
     chance = np.mean([X[i, 2] != X[j, 2] for i in range(n) for j in range(n)])
-    few = 1 < len(set(X[:, 2])) <= 12
-    expected = [2] if few and np.mean(differ) < TORN * chance else []
+    n_values = len(set(X[:, 2]))
+    fraction = TORN if n_values <= 12 else TORN_BY_SHORT_STEPS
+    expected = [2] if n_values > 1 and np.mean(differ) < fraction * chance else []
     assert list(untorn(NearestRows(X, "euclidean"), n_neighbors)[1]) == expected
 
 

@@ -13,10 +13,13 @@ from kernelmeans.heat.neighbors import (
     origin_and_scale,
 )
 
-#: Most distinct values of a column that can tear a graph.
-FEW = 12
+#: Most distinct values of a column that can tear a graph. Ages and percentages have no more.
+FEW = 100
 #: Neighbours differ in a column that tears the graph less often than this fraction of chance.
 TORN = 0.1
+#: Most distinct values to which that fraction applies, and the one for more. Where steps are short,
+#: some neighbours are a step away even if the others are on the same one.
+LONG_STEPS, TORN_BY_SHORT_STEPS = 12, 0.4
 #: The same fraction for columns of answers. Each of many tears a little, and all together do.
 TORN_BY_ANSWERS = 0.2
 #: Most distinct values of a column of answers, such as those from 1 to 5.
@@ -30,7 +33,7 @@ LONG = 1.6
 DIGITS = 5
 #: Fewest rows for which columns are tested. With fewer, chance would decide. And rows in which most
 #: columns of many values have more than few.
-FEWEST_ROWS, FIRST_ROWS = 50, 1000
+FEWEST_ROWS, FIRST_ROWS = 50, 2 * FEW
 
 
 def untorn(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, IntArray]:
@@ -168,7 +171,7 @@ def with_noise(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, Int
 
 def may_tear(rows: Array) -> IntArray:
     """Columns of few values among the first rows; most have many there already."""
-    first = np.sort(to_numpy(rows[:FEWEST_ROWS]), axis=0)
+    first = np.sort(to_numpy(rows[:FIRST_ROWS]), axis=0)
     found: IntArray = np.flatnonzero((first[1:] != first[:-1]).sum(axis=0) < FEW)
     return found
 
@@ -179,9 +182,7 @@ def _few_valued(nearest: NearestRows) -> IntArray:
     if scipy.sparse.issparse(rows) or nearest.metric not in NORMS or len(rows) < FEWEST_ROWS:
         return np.empty(0, np.intp)
     found = may_tear(rows)
-    for first in rows[:FIRST_ROWS], rows:
-        found = found[[len(np.unique(first[:, j])) <= FEW for j in found]]
-    return found
+    return found[[len(np.unique(rows[:, j])) <= FEW for j in found]]
 
 
 def _tears(column: Array, others: IntArray, fraction: float) -> bool:
@@ -189,6 +190,8 @@ def _tears(column: Array, others: IntArray, fraction: float) -> bool:
     values, counts = np.unique(column, return_counts=True)
     if not 1 < len(values) <= FEW:
         return False
+    if len(values) > LONG_STEPS:
+        fraction = TORN_BY_SHORT_STEPS
     by_chance = 1 - ((counts / len(column)) ** 2).sum()
     return bool((column[others] != column[:, None]).mean() < fraction * by_chance)
 
@@ -227,10 +230,11 @@ def untorn_sample(X: Data, metric: str, n_anchors: int, n_clusters: int, seed: i
 def dithered(rows: Array, columns: IntArray) -> Array:
     """Rows with seeded noise on some columns.
 
-    The noise is uniform in half a step to both sides. A step between two of m values counts as
-    2 / (m - 1) standard deviations of the column, which it is for two values that are equally
-    frequent. So the noise of rare values stays small. A column that varies more than the others is
-    meant to count: its noise is as if it varied as much as they do.
+    The noise is uniform in half a step to both sides. A step between two of up to 12 values counts
+    as 2 / (m - 1) standard deviations of the column of m values, which it is for two values that
+    are equally frequent. So the noise of rare values stays small. Of more values it is the median
+    step. A column that varies more than the others is meant to count: its noise is as if it varied
+    as much as they do.
 
     Parameters
     ----------
@@ -251,7 +255,10 @@ def dithered(rows: Array, columns: IntArray) -> Array:
     for j in columns:
         others = np.delete(deviations, j)
         typical = np.sqrt(np.mean(others**2)) if len(others) else 0
-        half_step = min(deviations[j], typical) / (len(np.unique(rows[:, j])) - 1)
+        varies, values = min(deviations[j], typical), np.unique(rows[:, j])
+        half_step = varies / (len(values) - 1)
+        if len(values) > LONG_STEPS and varies > 0:
+            half_step = np.median(np.diff(values / scale)) / 2 * (varies / deviations[j])
         noise = np.random.default_rng(j).uniform(-1, 1, len(rows)) * half_step
         rows[:, j] += scale * noise.astype(rows.dtype)
     return rows
