@@ -14,10 +14,12 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.dither import (
+    FEW,
     LONG,
     TORN,
     TORN_BY_SHORT_STEPS,
     dithered,
+    may_tear,
     shortened,
     untorn,
     untorn_sample,
@@ -63,6 +65,31 @@ def test_noise_on_many_values_undoes_their_rounding():
     numbers = np.append(rng.integers(0, 40, 4000), 500.0)
     noise = dithered(np.column_stack([numbers, 20 * rng.standard_normal(4001)]), np.array([0]))
     assert kstest(noise[:, 0] - numbers, "uniform", (-0.5, 1)).pvalue > 0.01
+    # A column that varies ten times as much as the others is meant to count.
+    numbers = numbers[:-1]
+    X = np.column_stack([numbers, rng.standard_normal(4000) * numbers.std() / 10])
+    noise = dithered(X, np.array([0]))[:, 0] - numbers
+    assert np.abs(noise).max() == pytest.approx(0.05, rel=0.05)
+    np.testing.assert_array_equal(dithered(X[:, :1], np.array([0])), X[:, :1])
+
+
+def test_a_few_values_far_away_do_not_enlarge_the_noise():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 3000)
+    numbers = 6.0 * y + rng.integers(0, 3, 3000)
+    numbers[:10] = 60 + 20 * np.arange(10)
+    X = StandardScaler().fit_transform(np.column_stack([numbers, rng.standard_normal(3000)]))
+    labels = KernelPowerKMeans(3, random_state=0).fit(X).labels_
+    assert adjusted_rand_score(y[10:], labels[10:]) > 0.97
+
+
+@pytest.mark.parametrize(("n_values", "columns"), [(FEW, [1]), (FEW + 1, [])])
+def test_columns_of_many_values_stay(n_values, columns):
+    rng = np.random.default_rng(0)
+    numbers = 100.0 * (np.arange(5000) % n_values)
+    nearest = NearestRows(np.column_stack([rng.standard_normal(5000), numbers]), "euclidean")
+    assert list(untorn(nearest, 8)[1]) == columns
+    assert list(may_tear(nearest.rows)) == columns
 
 
 def test_a_column_that_is_the_clusters_keeps_them():

@@ -13,8 +13,8 @@ from kernelmeans.heat.neighbors import (
     origin_and_scale,
 )
 
-#: Most distinct values of a column that can tear a graph. Ages and percentages have no more.
-FEW = 100
+#: Most distinct values of a column that can tear a graph. Ages and percentages have fewer.
+FEW = 128
 #: Neighbours differ in a column that tears the graph less often than this fraction of chance.
 TORN = 0.1
 #: Most distinct values to which that fraction applies, and the one for more. Where steps are short,
@@ -32,8 +32,8 @@ LONG = 1.6
 #: same number of steps are neighbours.
 DIGITS = 5
 #: Fewest rows for which columns are tested. With fewer, chance would decide. And rows in which most
-#: columns of many values have more than few.
-FEWEST_ROWS, FIRST_ROWS = 50, 2 * FEW
+#: columns of many values have more than few: the first, and of large tables some of all.
+FEWEST_ROWS, FIRST_ROWS, SOME_ROWS = 50, 2 * FEW, 2000
 
 
 def untorn(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, IntArray]:
@@ -170,9 +170,14 @@ def with_noise(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, Int
 
 
 def may_tear(rows: Array) -> IntArray:
-    """Columns of few values among the first rows; most have many there already."""
-    first = np.sort(to_numpy(rows[:FIRST_ROWS]), axis=0)
-    found: IntArray = np.flatnonzero((first[1:] != first[:-1]).sum(axis=0) < FEW)
+    """Columns of few values among some of the rows; most have many there already."""
+    found: IntArray = np.arange(rows.shape[1])
+    step = rows.shape[0] // SOME_ROWS
+    # Rows on disk are not read from all places.
+    looks = [slice(FIRST_ROWS), slice(None, None, step)]
+    for look in looks if step > 1 and isinstance(rows, np.ndarray) else looks[:1]:
+        seen = np.sort(to_numpy(rows[look])[:, found], axis=0)
+        found = found[(seen[1:] != seen[:-1]).sum(axis=0) < FEW]
     return found
 
 
@@ -232,9 +237,9 @@ def dithered(rows: Array, columns: IntArray) -> Array:
 
     The noise is uniform in half a step to both sides. A step between two of up to 12 values counts
     as 2 / (m - 1) standard deviations of the column of m values, which it is for two values that
-    are equally frequent. So the noise of rare values stays small. Of more values it is the median
-    step. A column that varies more than the others is meant to count: its noise is as if it varied
-    as much as they do.
+    are equally frequent. So the noise of rare values stays small. Of more values it is the step of
+    the median row. A column that varies more than the others is meant to count: its noise is as if
+    it varied as much as they do.
 
     Parameters
     ----------
@@ -255,10 +260,19 @@ def dithered(rows: Array, columns: IntArray) -> Array:
     for j in columns:
         others = np.delete(deviations, j)
         typical = np.sqrt(np.mean(others**2)) if len(others) else 0
-        varies, values = min(deviations[j], typical), np.unique(rows[:, j])
+        varies = min(deviations[j], typical)
+        values, counts = np.unique(rows[:, j], return_counts=True)
         half_step = varies / (len(values) - 1)
         if len(values) > LONG_STEPS and varies > 0:
-            half_step = np.median(np.diff(values / scale)) / 2 * (varies / deviations[j])
+            half_step = _usual_step(values / scale, counts) / 2 * (varies / deviations[j])
         noise = np.random.default_rng(j).uniform(-1, 1, len(rows)) * half_step
         rows[:, j] += scale * noise.astype(rows.dtype)
     return rows
+
+
+def _usual_step(values: Array, counts: IntArray) -> float:
+    """The median of the steps between ascending values, which count as often as their ends."""
+    steps, weights = np.diff(values), counts[1:] + counts[:-1]
+    order = np.argsort(steps)
+    sums = np.cumsum(weights[order])
+    return float(steps[order][np.searchsorted(sums, sums[-1] / 2)])
