@@ -1,7 +1,7 @@
 """Clusters of any shape: heat kernels beside other methods, from 500 to a million rows.
 
-Run ``python benchmarks/shapes.py [gallery sizes noise spirals discs bananas]``; without names all
-are run. The gallery is scikit-learn's (six sets of 500 rows, standardised, as its example draws
+Run ``python benchmarks/shapes.py [gallery sizes noise equal spirals discs bananas]``; without names
+all are run. The gallery is scikit-learn's (six sets of 500 rows, standardised, as its example draws
 them). Rows of noise are not scored. The bananas have at most ``--most`` rows. UMAP + HDBSCAN is
 left out where umap-learn is not installed. A dash stands for a method that would take minutes or
 all memory on so many rows. Seconds are those of the clock; ARI is adjusted for chance, NMI is
@@ -57,6 +57,13 @@ def noise() -> Iterator[Set]:
     low, high = X.min(axis=0) - 0.3, X.max(axis=0) + 0.3
     rows = np.random.default_rng(0).uniform(low, high, (400, 2))
     yield "moons in noise", np.concatenate([X, rows]), np.append(y, np.full(400, -1)), 2
+
+
+def equal() -> Iterator[Set]:
+    """Customers who bought, and a third who did not: their rows are equal."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 900).clip(max=1)
+    yield "a third of zeros", np.log1p(y[:, None] * np.exp(rng.normal(5, 1, (900, 3)))), y, 2
 
 
 def two_spirals() -> Iterator[Set]:
@@ -115,6 +122,7 @@ def main() -> None:
         "gallery": gallery,
         "sizes": sizes,
         "noise": noise,
+        "equal": equal,
         "spirals": two_spirals,
         "discs": touching_discs,
         "bananas": lambda: bananas(arguments.most),

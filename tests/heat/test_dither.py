@@ -13,6 +13,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans.heat import HeatKernel
+from kernelmeans.heat.distinct import DistinctRows
 from kernelmeans.heat.dither import (
     FEW,
     LONG,
@@ -24,7 +25,7 @@ from kernelmeans.heat.dither import (
     untorn,
     untorn_sample,
 )
-from kernelmeans.heat.neighbors import DistinctRows, NearestRows
+from kernelmeans.heat.neighbors import NearestRows
 from kernelmeans.search.pieces import pieces_of
 
 

@@ -14,13 +14,7 @@ from threadpoolctl import threadpool_limits
 from data import cloud
 from kernelmeans import KernelKMeans
 from kernelmeans.heat import auto_neighbors
-from kernelmeans.heat.neighbors import (
-    NearestRows,
-    digests,
-    find,
-    origin_and_scale,
-    without_loops,
-)
+from kernelmeans.heat.neighbors import NearestRows, origin_and_scale, without_loops
 
 
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
@@ -91,30 +85,6 @@ def test_pickles_do_not_hold_the_search_tree():
 )
 def test_the_number_of_neighbours_follows_rows_per_cluster(n, k, expected):
     assert auto_neighbors(n, k) == expected
-
-
-def test_equal_rows_are_found():
-    X = np.array([[0.0, 1.0], [2.0, 3.0], [-0.0, 1.0], [2.0, 4.0]])
-    known, first = np.unique(digests(X), return_index=True)
-    assert len(known) == 3
-    assert_array_equal(first[find(known, digests(X))], [0, 1, 0, 3])
-    assert_array_equal(find(known, digests(np.array([[2.0, 3.5], [2.0, 3.0 + 1e-15]]))), -1)
-
-
-def test_sparse_digests_see_values_and_places_only():
-    X = scipy.sparse.csr_array(np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]))
-    own = digests(X)
-    assert own[0] == own[2] != own[1]
-    places = ([1.0, 0.0], [1, 2], [0, 2])
-    assert digests(scipy.sparse.csr_array(places, shape=(1, 3)))[0] == own[0]
-
-
-def test_digests_leave_sparse_rows_as_they_are():
-    X = scipy.sparse.csr_array(([1.0, 0.0], [1, 2], [0, 2]), shape=(1, 3))
-    digests(X)
-    assert_array_equal(X.data, [1, 0])
-    assert_array_equal(X.indices, [1, 2])
-    assert_array_equal(X.indptr, [0, 2])
 
 
 def test_searches_of_several_threads_leave_filters_of_warnings_alone():

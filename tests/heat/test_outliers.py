@@ -10,7 +10,7 @@ from sklearn.neighbors import LocalOutlierFactor
 
 import oracle
 from data import blobs, cloud
-from kernelmeans.heat.neighbors import DistinctRows
+from kernelmeans.heat.distinct import DistinctRows
 from kernelmeans.heat.outliers import Outliers, largest_usual, threshold_of, valley
 
 

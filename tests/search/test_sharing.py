@@ -14,8 +14,8 @@ from sklearn.pipeline import make_pipeline
 from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._memory import remembered, remembering
 from kernelmeans.estimators.inputs import Input
-from kernelmeans.heat import neighbors
-from kernelmeans.heat.neighbors import DistinctRows
+from kernelmeans.heat import digests, neighbors
+from kernelmeans.heat.distinct import DistinctRows
 from kernelmeans.search import candidates
 
 X, _ = make_blobs(120, 3, centers=4, cluster_std=2.0, random_state=0)
@@ -95,13 +95,13 @@ def test_parallel_tasks_of_several_candidates(backend, alone, processes):
 
 
 def test_candidates_look_for_equal_rows_once(monkeypatch):
-    sizes, digests = [], neighbors._digests
+    sizes, compute = [], digests._digests
 
     def counted(rows, zeros_count):
         sizes.append(rows.shape[0])
-        return digests(rows, zeros_count)
+        return compute(rows, zeros_count)
 
-    monkeypatch.setattr(neighbors, "_digests", counted)
+    monkeypatch.setattr(digests, "_digests", counted)
     searched(KernelPowerKMeans(), {"n_clusters": [4, 5, 6, 7]})
     # Two splits have four halves, whose models predict all rows.
     assert (sizes.count(60), sizes.count(120)) == (4, 5)

@@ -43,7 +43,7 @@ from kernelmeans.estimators.starts import Starts
 from kernelmeans.estimators.tree import ClusterTree, between_means
 from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.closeness import some_of_each
-from kernelmeans.heat.neighbors import DistinctRows
+from kernelmeans.heat.distinct import DistinctRows
 from kernelmeans.heat.outliers import Outliers, threshold_of
 from kernelmeans.heat.separation import conductances, warn_if_hardly
 from kernelmeans.rows import Rows

@@ -26,7 +26,8 @@ from kernelmeans.estimators.holder import Holder
 from kernelmeans.estimators.kernels import resolve_kernel
 from kernelmeans.heat import GraphKernel, HeatKernel
 from kernelmeans.heat.closeness import closeness_in_graph
-from kernelmeans.heat.neighbors import AMPLE, DistinctRows, nearest_stored, without_loops
+from kernelmeans.heat.distinct import DistinctRows
+from kernelmeans.heat.neighbors import AMPLE, nearest_stored, without_loops
 from kernelmeans.heat.separation import (
     SOUGHT_ROWS,
     Borders,

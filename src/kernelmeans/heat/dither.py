@@ -5,13 +5,9 @@ import scipy.sparse
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.heat.distinct import DistinctRows
 from kernelmeans.heat.metric import NORMS
-from kernelmeans.heat.neighbors import (
-    DistinctRows,
-    NearestRows,
-    auto_neighbors,
-    origin_and_scale,
-)
+from kernelmeans.heat.neighbors import NearestRows, auto_neighbors, origin_and_scale
 
 #: Most distinct values of a column that can tear a graph. Ages and percentages have fewer.
 FEW = 128

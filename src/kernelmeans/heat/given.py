@@ -15,6 +15,7 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.heat.basis import Basis, Spectrum
 from kernelmeans.heat.choice import Trial
 from kernelmeans.heat.density import core_distances
+from kernelmeans.heat.digests import Digests, digests
 from kernelmeans.heat.eigenpairs import pairs_bytes
 from kernelmeans.heat.kernel import (
     FEWEST_CLUSTERS,
@@ -23,10 +24,8 @@ from kernelmeans.heat.kernel import (
 )
 from kernelmeans.heat.neighbors import (
     AMPLE,
-    Digests,
     auto_neighbors,
     both_ways,
-    digests,
     nearest_distances,
     nearest_stored,
 )

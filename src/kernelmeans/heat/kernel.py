@@ -33,18 +33,16 @@ from kernelmeans.heat.density import (
     intrinsic_dimension,
     surrounding_neighbor,
 )
+from kernelmeans.heat.digests import Digests, find
+from kernelmeans.heat.distinct import DistinctRows, counting_rows
 from kernelmeans.heat.dither import may_tear, untorn, untorn_sample
 from kernelmeans.heat.eigenpairs import pairs_bytes
 from kernelmeans.heat.metric import NORMS, WITH_ANCHORS, check_metric, check_rows
 from kernelmeans.heat.neighbors import (
     HELD_MIB,
-    Digests,
-    DistinctRows,
     NearestRows,
     are_sought_in_cells,
     auto_neighbors,
-    counting_rows,
-    find,
     without_loops,
 )
 from kernelmeans.heat.pieces import Pieces, find_pieces, join, warn_of_pieces, without_near
@@ -212,8 +210,8 @@ class DiffusionKernel(Kernel):
         X : {ndarray, CSR matrix} of shape (n_samples, n_features)
             Training rows, or the edges or distances between all of them, checked.
         sample_weight : ndarray of shape (n_samples,), default=None
-            Sample weights. Rows of weight 0 are not in the graph; other weights, and repeated rows,
-            do not change it.
+            Sample weights. Rows of weight 0 are not in the graph; other weights do not change it,
+            and rows that are repeated only if they are `far_away`.
         n_clusters : int, default=8
             Number of clusters.
 
@@ -380,7 +378,8 @@ class HeatKernel(DiffusionKernel):
     H_xy / sqrt(H_xx H_yy) of H = exp(-2 t (I - S)). Kernel k-means with it is a weighted graph cut
     without the relaxation of spectral clustering. Columns of few values, such as yes and no, get
     shorter steps and noise before neighbours are sought if they would tear the graph
-    (``kernelmeans.heat.dither``).
+    (``kernelmeans.heat.dither``). A row that stands many times far from all others is many nodes
+    (``kernelmeans.heat.distinct.far_away``).
 
     The weights follow the density of rows, so that edges through sparse places count less. The
     length of an edge is the distance of its ends, or that of an end to its fifth neighbour if this
@@ -580,10 +579,12 @@ class HeatKernel(DiffusionKernel):
         metric = self._given["metric"]
         X = untorn_sample(X, metric, n_anchors, n_clusters, seed)
         anchors = draw_anchors(X, sample_weight, metric, n_anchors, seed)
-        graph = AnchorGraph(X, sample_weight, anchors, n_nearest)
         # The same for all kernels, so that they can be judged together.
         tried = X[np.sort(np.random.default_rng(0).permutation(X.shape[0])[:MOST_ROWS])]
         sample, known = distinct = DistinctRows.of(tried, None, metric)
+        # Rows far away have no weights on other anchors then.
+        anchors = anchors.with_rows(distinct.repeated(n_nearest + 1))
+        graph = AnchorGraph(X, sample_weight, anchors, n_nearest)
         n_neighbors = min(auto_neighbors(len(known), n_clusters), len(known))
         # One search finds the neighbours for the time too.
         self._weigh(graph, lambda count: sample.near(max(count, n_neighbors - 1))[1], len(known))

@@ -1,7 +1,6 @@
-"""Equal rows, nearest rows, and graphs of neighbours."""
+"""Nearest rows, and graphs of neighbours."""
 
 import math
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ from kernelmeans.engines.threads import (
 )
 from kernelmeans.heat.cells import Cells
 from kernelmeans.heat.density import FLAT, Density, core_distances
+from kernelmeans.heat.digests import Digests, digests
 from kernelmeans.heat.metric import (
     BOOLEAN,
     DIRECTIONS,
@@ -48,13 +48,6 @@ FEW_ROWS = 20_000
 #: Products for a comparison of all pairs of rows that takes some seconds, and products for each
 #: pair in addition to one for each column.
 ALL_PAIRS, PRODUCTS = 1e11, 50
-#: Bytes of a digest: two distinct rows have the same one with probability 2^-128.
-DIGEST_BYTES = 16
-#: Rows in a block that is copied at once.
-DIGESTED_ROWS = 1024
-
-#: An array of digests, which can be sorted.
-Digests = np.ndarray[Any, np.dtype[np.void]]
 
 
 def auto_neighbors(n_samples: int, n_clusters: int) -> int:
@@ -82,74 +75,6 @@ def auto_neighbors(n_samples: int, n_clusters: int) -> int:
     (3, 4, 8)
     """
     return int(np.clip(round(1 + math.log2(n_samples / n_clusters)), FEWEST, MOST))
-
-
-def digests(X: Data, zeros_count: bool = False) -> Digests:
-    """A digest for each row; those of two rows are equal if their values are.
-
-    Parameters
-    ----------
-    X : {ndarray, CSR matrix} of shape (n_rows, n_features)
-        Rows of one dtype; a CSR matrix has each entry once, in order.
-    zeros_count : bool, default=False
-        Whether a zero that a CSR matrix stores differs from one that it does not store.
-
-    Returns
-    -------
-    ndarray of shape (n_rows,)
-        16 bytes for each row.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from kernelmeans.heat.neighbors import digests
-    >>> found = digests(np.array([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0]]))
-    >>> bool(found[0] == found[1]), bool(found[0] == found[2])
-    (True, False)
-    """
-    # Within a search they are found again by a hash of all rows, which takes less time.
-    return remembered(lambda: _digests(X, zeros_count), lambda: ("digests", X, zeros_count))
-
-
-def _digests(X: Data, zeros_count: bool) -> Digests:
-    starts = range(0, X.shape[0], DIGESTED_ROWS)
-    joined = b"".join(
-        blake2b(row, digest_size=DIGEST_BYTES).digest()
-        for start in starts
-        for row in _contents(X[start : start + DIGESTED_ROWS], zeros_count)
-    )
-    return np.frombuffer(joined, dtype=f"V{DIGEST_BYTES}")
-
-
-def _contents(X: Data, zeros_count: bool) -> list[bytes]:
-    if not scipy.sparse.issparse(X):
-        # Adding zero turns -0.0 into 0.0.
-        return [row.tobytes() for row in X + X.dtype.type(0)]
-    X = scipy.sparse.csr_array(X, copy=True)
-    if not zeros_count:
-        X.eliminate_zeros()
-    columns = X.indices.astype(np.int64)
-    bounds = zip(X.indptr[:-1], X.indptr[1:], strict=True)
-    return [columns[a:b].tobytes() + X.data[a:b].tobytes() for a, b in bounds]
-
-
-def find(known: Digests, sought: Digests) -> IntArray:
-    """Places of digests among known ones; -1 for those that are not known.
-
-    Parameters
-    ----------
-    known : ndarray of shape (n,)
-        Distinct digests in ascending order.
-    sought : ndarray of shape (n_rows,)
-        The digests to find.
-
-    Returns
-    -------
-    ndarray of int of shape (n_rows,)
-        The places.
-    """
-    places = np.minimum(np.searchsorted(known, sought), len(known) - 1)
-    return np.where(known[places] == sought, places, -1)
 
 
 class Neighbors(NamedTuple):
@@ -276,6 +201,13 @@ class NearestRows:
         if scipy.sparse.issparse(X) == scipy.sparse.issparse(self.rows):
             return X
         return X.toarray() if scipy.sparse.issparse(X) else scipy.sparse.csr_array(X)
+
+    def with_rows(self, more: Data) -> "NearestRows":
+        """These rows and more of them."""
+        if not more.shape[0]:
+            return self
+        stack = scipy.sparse.vstack if scipy.sparse.issparse(more) else np.vstack
+        return NearestRows(stack([self.rows, more], dtype=self.rows.dtype), self.metric)
 
     def near(self, n_neighbors: int) -> tuple[IntArray, Array]:
         """The other rows that are nearest to each row, and their distances up to a factor.
@@ -451,42 +383,6 @@ def _refuse_overflow(distances: Array) -> None:
             f"X has rows so far from the training rows of {option('kernel', 'heat')} that their "
             "distances overflow: leave them out, or scale all rows."
         )
-
-
-def counting_rows(X: Data, sample_weight: Array | None) -> Data:
-    """The rows of positive weight: X itself if these are all."""
-    return X if sample_weight is None or sample_weight.all() else X[np.flatnonzero(sample_weight)]
-
-
-class DistinctRows(NamedTuple):
-    """The distinct training rows, which are the nodes of graphs.
-
-    Attributes
-    ----------
-    nearest : NearestRows
-        The rows in the order of their digests, so that graphs do not depend on the order of X.
-    known : ndarray of shape (n_rows,)
-        Their digests.
-    """
-
-    nearest: NearestRows
-    known: Digests
-
-    def places(self, X: Data) -> IntArray:
-        """The node of each row; -1 for rows that equal none."""
-        rows = self.nearest.read(X, self.nearest.rows.dtype)
-        return find(self.known, self.nearest.digests(rows))
-
-    @classmethod
-    def of(cls, X: Data, sample_weight: Array | None, metric: str) -> "DistinctRows":
-        """Find the distinct rows among the training rows of positive weight."""
-        rows = counting_rows(X, sample_weight)
-        known, first = np.unique(digests(rows), return_index=True)
-        nearest = remembered(
-            lambda: NearestRows(rows[first], metric),
-            lambda: ("rows", known, type(rows), rows.dtype.str, rows.shape[1], metric),
-        )
-        return cls(nearest, known)
 
 
 def origin_and_scale(rows: Array) -> tuple[Any, Any]:

@@ -11,7 +11,9 @@ from scipy.stats import chi2
 
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.heat.density import DIMENSION_NEIGHBORS, core_distances, intrinsic_dimension
-from kernelmeans.heat.neighbors import Digests, DistinctRows, NearestRows, find
+from kernelmeans.heat.digests import Digests, find
+from kernelmeans.heat.distinct import DistinctRows
+from kernelmeans.heat.neighbors import NearestRows
 
 #: Fraction of a cluster that a row has to be connected with. A smaller group is strange as a whole.
 GROUP = 0.1

@@ -9,7 +9,8 @@ from kernelmeans._numbers import percent
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.closeness import closeness
-from kernelmeans.heat.neighbors import DistinctRows, auto_neighbors, counting_rows, csr_of
+from kernelmeans.heat.distinct import DistinctRows, counting_rows
+from kernelmeans.heat.neighbors import auto_neighbors, csr_of
 from kernelmeans.lowrank import subsample
 
 #: Rows whose neighbours are sought where the kernel has not found them.

@@ -3,8 +3,10 @@
 import numpy as np
 
 from kernelmeans._typing import Array, BoolArray, IntArray
+from kernelmeans.heat.digests import digests, find
+from kernelmeans.heat.distinct import DistinctRows
 from kernelmeans.heat.dither import untorn
-from kernelmeans.heat.neighbors import DistinctRows, auto_neighbors, digests, find
+from kernelmeans.heat.neighbors import auto_neighbors
 from kernelmeans.heat.pieces import DEBRIS, find_pieces
 
 #: Label of a row in a piece that is too small to be a cluster.

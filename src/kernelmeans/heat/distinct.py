@@ -1,0 +1,121 @@
+"""The distinct rows of a table, which are the nodes of graphs."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from kernelmeans._memory import remembered
+from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans.heat.digests import Digests, digests, find
+from kernelmeans.heat.neighbors import NearestRows
+from kernelmeans.heat.pieces import FAR, WHOLE
+
+#: Most rows that stand far away many times. Answers to a few questions are all repeated.
+FEW_REPEATED = 50
+#: Most copies of such a row: twice as many as ``n_neighbors="auto"`` takes, so that they need no
+#: other neighbours.
+COPIES = 50
+#: Rows that tell how far neighbours are.
+SOME_ROWS = 1000
+
+
+def counting_rows(X: Data, sample_weight: Array | None) -> Data:
+    """The rows of positive weight: X itself if these are all."""
+    return X if sample_weight is None or sample_weight.all() else X[np.flatnonzero(sample_weight)]
+
+
+class DistinctRows(NamedTuple):
+    """The distinct training rows, which are the nodes of graphs.
+
+    A row that stands `far_away` many times is many nodes.
+
+    Attributes
+    ----------
+    nearest : NearestRows
+        The rows in the order of their digests, so that graphs do not depend on the order of X.
+    known : ndarray of shape (n_rows,)
+        Their digests.
+    """
+
+    nearest: NearestRows
+    known: Digests
+
+    def places(self, X: Data) -> IntArray:
+        """The node of each row; -1 for rows that equal none. Nodes of equal rows take turns."""
+        rows = self.nearest.read(X, self.nearest.rows.dtype)
+        places = find(self.known, self.nearest.digests(rows))
+        first, copies = self._repeated
+        for place, count in zip(first, copies, strict=True):
+            equal = np.flatnonzero(places == place)
+            places[equal] += np.arange(len(equal)) % count
+        return places
+
+    def repeated(self, count: int) -> Data:
+        """So many copies of each row that is many nodes."""
+        return self.nearest.rows[np.repeat(self._repeated[0], count)]
+
+    @property
+    def _repeated(self) -> tuple[IntArray, IntArray]:
+        """The first node of each row that is many nodes, and how many it is."""
+        first = np.flatnonzero(np.append(True, self.known[1:] != self.known[:-1]))
+        copies = np.diff(first, append=len(self.known))
+        return first[copies > 1], copies[copies > 1]
+
+    @classmethod
+    def of(cls, X: Data, sample_weight: Array | None, metric: str) -> "DistinctRows":
+        """Find the distinct rows among the training rows of positive weight."""
+        rows = counting_rows(X, sample_weight)
+        known, first, counts = np.unique(digests(rows), return_index=True, return_counts=True)
+        distinct = cls._kept(rows, first, known, metric)
+        far = far_away(distinct.nearest, counts)
+        if not len(far):
+            return distinct
+        counts = np.where(np.isin(np.arange(len(counts)), far), np.minimum(counts, COPIES), 1)
+        return cls._kept(rows, np.repeat(first, counts), np.repeat(known, counts), metric)
+
+    @classmethod
+    def _kept(cls, rows: Data, kept: IntArray, known: Digests, metric: str) -> "DistinctRows":
+        nearest = remembered(
+            lambda: NearestRows(rows[kept], metric),
+            lambda: ("rows", known, type(rows), rows.dtype.str, rows.shape[1], metric),
+        )
+        return cls(nearest, known)
+
+
+def far_away(nearest: NearestRows, counts: IntArray) -> IntArray:
+    """Rows that stand many times far from all others: groups without a neighbour that differs.
+
+    As one node each, they would join the cluster that is nearest, however far it is. Many times is
+    ten times or more. Far is farther from all rows that stand fewer times than 99 of 100 of these
+    are from their tenth neighbours.
+
+    Parameters
+    ----------
+    nearest : NearestRows
+        Distinct rows, in an order that has nothing to do with their places.
+    counts : ndarray of int of shape (n_rows,)
+        How many times each stands in the table.
+
+    Returns
+    -------
+    ndarray of int
+        Their indices; none if more than 50 rows, or most, stand many times.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat.distinct import far_away
+    >>> from kernelmeans.heat.neighbors import NearestRows
+    >>> rows = np.r_[np.linspace(0, 1, 50), 9.0][:, None]
+    >>> far_away(NearestRows(rows, "euclidean"), np.repeat([1, 40], [50, 1]))
+    array([50])
+    """
+    often, others = np.flatnonzero(counts >= WHOLE), np.flatnonzero(counts < WHOLE)
+    if not 0 < len(often) <= min(FEW_REPEATED, len(others)) or len(others) < WHOLE:
+        return often[:0]
+    usual, _ = nearest.of(nearest.rows[others[:SOME_ROWS]], WHOLE)
+    # Among so many at least one stands fewer times.
+    distances, columns = nearest.of(nearest.rows[often], len(often) + 1)
+    gaps = np.where(counts[columns] < WHOLE, distances, np.inf).min(axis=1)
+    far: IntArray = often[gaps > np.quantile(usual[:, -1], FAR)]
+    return far
