@@ -1,8 +1,9 @@
-"""What a missing value weighs: columns that say where values are missing, at several scales.
+"""What fills gaps, and what a gap weighs: columns that say where values are missing.
 
-``python benchmarks/gaps.py`` makes gaps in complete tables, fills them with medians, and adds for
-each column with gaps one that is 1 where a value is missing, times a factor. Columns with gaps in
-the same rows share one. Figures are mean adjusted Rand indices at the true number of clusters.
+``python benchmarks/gaps.py`` makes gaps in complete tables, fills them with medians or from similar
+rows, and adds for each column with gaps one that is 1 where a value is missing, times a factor.
+Columns with gaps in the same rows share one. Figures are mean adjusted Rand indices at the true
+number of clusters.
 """
 
 import argparse
@@ -22,9 +23,26 @@ from sklearn.datasets import (
 from sklearn.metrics import adjusted_rand_score
 
 from kernelmeans import KernelPowerKMeans
+from kernelmeans.tables.gaps import donors_of, fill
 
 Table = tuple[np.ndarray, np.ndarray]
-FACTORS = {"own variance": None, "1": 1.0, "0.7": 0.7, "0.5": 0.5, "0.3": 0.3, "none": 0.0}
+#: Whether medians fill gaps, and the factor.
+WAYS = {
+    "medians, 0.5": (True, 0.5),
+    "medians, none": (True, 0.0),
+    "rows, 1": (False, 1.0),
+    "0.7": (False, 0.7),
+    "0.5": (False, 0.5),
+    "0.3": (False, 0.3),
+    "none": (False, 0.0),
+}
+KINDS = (
+    "a tenth of all",
+    "half of a column",
+    "columns, each its rows",
+    "columns, the same rows",
+    "told by a class",
+)
 
 
 def chosen_on(seed: int) -> Iterator[tuple[str, Table]]:
@@ -53,7 +71,9 @@ def with_gaps(X: np.ndarray, y: np.ndarray, kind: str, rng: np.random.Generator)
     telling = np.flatnonzero(X.std(axis=0) > 0.5 * np.median(X.std(axis=0)))
     some = rng.permutation(telling)[: max(2, X.shape[1] // 3)]
     lacks = np.zeros(X.shape, bool)
-    if kind == "half of a column":
+    if kind == "a tenth of all":
+        lacks = rng.random(X.shape) < 0.1
+    elif kind == "half of a column":
         lacks[:, some[0]] = rng.random(len(X)) < 0.5
     elif kind == "columns, each its rows":
         lacks[:, some] = rng.random((len(X), len(some))) < 0.3
@@ -66,44 +86,45 @@ def with_gaps(X: np.ndarray, y: np.ndarray, kind: str, rng: np.random.Generator)
     return np.where(lacks, np.nan, X)
 
 
-def prepared(X: np.ndarray, factor: float | None) -> np.ndarray:
-    """Standardised numbers with medians for gaps, and columns that say where the gaps were."""
+def prepared(X: np.ndarray, medians: bool, factor: float) -> np.ndarray:
+    """Standardised numbers without gaps, and columns that say where the gaps were."""
     X = (X - np.nanmean(X, axis=0)) / np.maximum(np.nanstd(X, axis=0), 1e-12)
     lacks = np.isnan(X)
-    filled = np.where(lacks, np.nanmedian(X, axis=0), X)
-    where = np.unique(lacks[:, lacks.mean(axis=0) > 0.05], axis=1)
-    # The fraction of missing values as the variance.
-    scale = 1 / np.sqrt(1 - where.mean(axis=0)) if factor is None else factor
-    return np.hstack([filled, where * scale])
+    where = np.unique(lacks[:, lacks.mean(axis=0) > 0.05], axis=1) * factor
+    if medians:
+        return np.hstack([np.where(lacks, np.nanmedian(X, axis=0), X), where])
+    Z = np.hstack([X, where])
+    fill(Z, donors_of(Z, np.full(len(Z), True)))
+    return Z
 
 
 def compare(n_seeds: int) -> None:
-    kinds = (
-        "half of a column",
-        "columns, each its rows",
-        "columns, the same rows",
-        "told by a class",
-    )
     for part in (chosen_on, confirmed_on):
-        print(f"\n{part.__name__}: k-means, heat at {', '.join(FACTORS)}")
-        for kind in kinds:
+        print(f"\n{part.__name__}: k-means, heat; {'; '.join(WAYS)}")
+        means = []
+        for kind in KINDS:
             rows = []
             for seed in range(n_seeds):
                 rng = np.random.default_rng(seed)
                 for _, (X, y) in part(seed):
                     k, holed = len(np.unique(y)), with_gaps(X, y, kind, rng)
+                    tables = [prepared(holed, *way) for way in WAYS.values()]
                     models = KMeans(k, n_init=5, random_state=seed), KernelPowerKMeans(k)
+                    models[1].set_params(random_state=seed)
                     rows.append(
                         [
-                            [
-                                adjusted_rand_score(y, model.fit_predict(prepared(holed, factor)))
-                                for factor in FACTORS.values()
-                            ]
-                            for model in (models[0], models[1].set_params(random_state=seed))
+                            [adjusted_rand_score(y, model.fit_predict(Z)) for Z in tables]
+                            for model in models
                         ]
                     )
-            for name, means in zip(("k-means", "heat"), np.mean(rows, axis=0), strict=True):
-                print(f"| {kind} | {name} | {' | '.join(f'{mean:.3f}' for mean in means)} |")
+            means.append(np.mean(rows, axis=0))
+            show(kind, means[-1])
+        show("all", np.mean(means, axis=0))
+
+
+def show(kind: str, means: np.ndarray) -> None:
+    for name, own in zip(("k-means", "heat"), means, strict=True):
+        print(f"| {kind} | {name} | {' | '.join(f'{mean:.3f}' for mean in own)} |", flush=True)
 
 
 def main() -> None:

@@ -64,7 +64,7 @@ def test_the_decisions_are_printed_and_written(run):
         "                  id: identifier, nearly all values differ",
         "                  since: date, the option dates uses it",
         "                  remark: text, nearly all values differ",
-        "missing values    age 2 (2 %): become the median",
+        "missing values    age 2 (2 %): are filled from similar rows",
         "Note: --id-column id keeps that column in the labels file",
     ]
     summary = json.loads(Path("people.summary.json").read_text())
@@ -204,14 +204,14 @@ def test_each_row_is_counted_once(run, people):
     assert "column 'region': 7 rows with values new to the model, such as no value" in result.stderr
     assert "2 rows without a label: no finite number" in result.stderr
     assert "4 rows without a value in any column" in result.stderr
-    assert "became the median" not in result.stderr
+    assert "filled from rows" not in result.stderr
 
 
 def test_arrays_have_missing_values_too(run, people):
     X = people.select("age", "spend").to_numpy()
     np.save("array.npy", X)
     result = run("fit", "array.npy", "-k", 2, "--kernel", "rbf")
-    assert "0 2 (2 %): become the median" in result.stderr
+    assert "0 2 (2 %): are filled from similar rows" in result.stderr
     frame = people.select("age", "spend")
     frame.write_csv("frame.csv")
     run("fit", "frame.csv", "-k", 2, "--kernel", "rbf")
@@ -357,14 +357,18 @@ class TestModelFiles:
             lambda step: step._columns["used"].fill(False),
             lambda step: step._columns["n_values"].fill(2),
             lambda step: step._values.clear(),
-            lambda step: step._columns.update(has_indicator=np.full(len(step._medians), 10**9)),
+            lambda step: step._columns.update(has_indicator=np.full(len(step._units), 10**9)),
             lambda step: step._columns["kind"].fill("text"),
             lambda step: step._values.update({name: np.zeros(2) for name in step._values}),
-            lambda step: setattr(step, "_units", step._medians.astype(str)),
+            lambda step: setattr(step, "_units", step._units.astype(str)),
             lambda step: setattr(step, "dtype", "int8"),
             lambda step: setattr(step, "missing", "boo"),
             lambda step: setattr(step.scaler_, "scale_", step.scaler_.scale_[:1]),
-            lambda step: setattr(step, "_medians", step._medians[1:]),
+            lambda step: setattr(step, "_units", step._units[1:]),
+            lambda step: setattr(step, "_medians", step._units[1:]),
+            lambda step: setattr(step, "_donors", step._donors[:, 1:]),
+            lambda step: setattr(step, "_donors", step._donors[:0]),
+            lambda step: setattr(step, "_donors", step._donors.tolist()),
             lambda step: setattr(step, "n_features_in_", 3),
             lambda step: setattr(step.scaler_, "mean_", step.scaler_.mean_[1:]),
             lambda step: delattr(step, "scaler_"),
@@ -375,7 +379,7 @@ class TestModelFiles:
         assert "incomplete" in self.refusal(content) or "damaged" in self.refusal(content)
 
     def test_no_other_number_is_in_a_file(self, content):
-        content["pipeline"][0]._medians[0] = np.nan
+        content["pipeline"][0]._donors[0] = np.nan
         assert "holds NaN or infinity" in self.refusal(content)
 
     @pytest.mark.parametrize("name", ["transform", "inspect", "columns_", "report_"])

@@ -300,7 +300,7 @@ def test_predictions_of_a_table_on_disk(fit, run, blobs, suffix, small_blocks):
     path = write(Path(f"new{suffix}"), many.select(FEATURES).to_numpy())
     if suffix == ".parquet":
         many.select("area", "kind", "length", "mass").write_parquet(path)
-    result = run("predict", "data.model.skops", path, "--memory-budget", "200 KB")
+    result = run("predict", "data.model.skops", path, "--memory-budget", "220 KB")
     assert result.exit_code == 0, result.output
     assert_array_equal(labels("new.labels.csv"), np.tile(labels("trained.csv"), 40))
 

@@ -284,7 +284,7 @@ def test_parts_that_do_not_fit_together(model_file, data, refused, run):
 
     path = changed(model_file, ".npy", change)
     message = refused("predict", path, data, "--labels", "new.csv")
-    assert f"Error: {path}: the model is damaged (ValueError); fit it again" in message
+    assert f"Error: {path}: the model is incomplete; fit it again" in message
     # But a model that is not damaged keeps the message on the rows.
     Path("wrong.csv").write_text("length,mass,area\n1e200,1,1\n")
     assert "damaged" not in run("predict", model_file, "wrong.csv").stderr

@@ -156,7 +156,7 @@ class TestTables:
         remarks = [
             "column 'plan': 1 row with values new to the model, such as 'gold', count as none of "
             "its categories",
-            "1 missing value of 'b' became the median of the fit",
+            "1 missing value of 'b' filled from rows of the fit",
             "1 row without a label: no finite number in 'a' "
             "('?!' in row 3), the first data row being 0",
             "1 row without a value in any column that is used: no label",

@@ -28,7 +28,7 @@ class ColumnChoice:
     dates : bool, default=False
         Use columns of dates, as numbers of days.
     missing : {"impute", "drop", "error"}, default="impute"
-        Missing numbers: take the median, give their rows no label, or refuse them.
+        Missing numbers: fill them from similar rows, give their rows no label, or refuse them.
     skewed : {"log", "keep"}, default="log"
         Skewed numbers, such as money: take logarithms, or keep them; --no-scale keeps them too.
     label_column : str or None, default=None

@@ -55,7 +55,7 @@ class Model:
     ([0, -1, 1, 1, 1], [False, False, True, False, False])
     >>> for remark in found.remarks:
     ...     print(remark)
-    1 missing value of 'visits' became the median of the fit
+    1 missing value of 'visits' filled from rows of the fit
     1 row without a label: no finite number in 'age' ('?!' in row 1), the first data row being 0
     """
 

@@ -77,7 +77,7 @@ class NewRows:
     wrong, unseen : dict
         Values so far that should be numbers, and values so far that are new to a category.
     filled : Counter
-        Missing values so far that became the median, by column.
+        Missing values so far that were filled, by column.
     total : ndarray of shape (n_features,)
         Sum of the rows so far that went through `prepared`.
     """
@@ -221,7 +221,7 @@ class NewRows:
                 for name, count in self.filled.most_common(10)
             ]
             more = f" and {len(self.filled) - 10} more columns" * (len(self.filled) > 10)
-            texts.append(f"{', '.join(counts)}{more} became the median of the fit")
+            texts.append(f"{', '.join(counts)}{more} filled from rows of the fit")
         if self.n_unplaced:
             wrong = wrong_values(self.wrong, self.table if is_file(self.table) else None)
             where = wrong if self.wrong else "a column that needs one"

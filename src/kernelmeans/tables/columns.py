@@ -154,7 +154,7 @@ def _missing(used: Sequence[Column], n_rows: int, missing: str) -> list[str]:
     """Columns with missing values, by what is done about them."""
     lacking = [column for column in used if column.n_missing]
     own = "are a value of their own"
-    filled = "become the median" if missing == "impute" else "leave their rows out"
+    filled = "are filled from similar rows" if missing == "impute" else "leave their rows out"
     marked = f"{filled}, and a column of its own says where"
     groups: dict[str, list[Column]] = {}
     for column in lacking:

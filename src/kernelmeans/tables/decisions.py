@@ -45,8 +45,6 @@ class Decision(NamedTuple):
     ----------
     column : Column
         What it was taken for.
-    median : float
-        Median of its numbers, which replaces missing values.
     knee : float
         Knee of its `logarithms`: the median of the positive numbers. 0 if no logarithms are taken.
     values : sequence of str
@@ -58,7 +56,6 @@ class Decision(NamedTuple):
     """
 
     column: Column
-    median: float = 0.0
     knee: float = 0.0
     values: Sequence[str] = ()
     spelling: Spelling = Spelling()
@@ -264,9 +261,8 @@ def _decision(
     name: str, found: Found, used: bool, missing: str, skewed: str, gaps_told: set[bytes]
 ) -> Decision:
     """What is remembered of a column. Only the first of columns with equal gaps marks them."""
-    median, knee, many = 0.0, 0.0, False
+    knee, many = 0.0, False
     if used and found.kind != "category" and found.numbers is not None:
-        median = _median(found.numbers)
         if missing == "impute" and found.n_missing > MANY_MISSING * len(found.numbers):
             gaps = blake2b(np.isnan(found.numbers).tobytes()).digest()
             many = gaps not in gaps_told
@@ -275,7 +271,7 @@ def _decision(
             knee = _knee(found.numbers)
     n_values = len(found.values) or None
     column = Column(name, found.kind, used, found.reason, found.n_missing, n_values, many, knee > 0)
-    return Decision(column, median, knee, found.values, found.spelling, found.doubt)
+    return Decision(column, knee, found.values, found.spelling, found.doubt)
 
 
 @np.errstate(invalid="ignore")  # of a signaling NaN, as damaged files have

@@ -26,6 +26,7 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.tables.columns import Column, as_text, matching
 from kernelmeans.tables.decisions import Decision, decide, logarithms
 from kernelmeans.tables.frames import Table
+from kernelmeans.tables.gaps import donors_of, fill
 from kernelmeans.tables.inspection import (
     Inspection,
     check_placeable,
@@ -77,9 +78,10 @@ class TableTransformer(TransformerMixin, Estimator):
     dates : bool, default=False
         Use dates, as numbers of days.
     missing : {"impute", "drop", "error"}, default="impute"
-        What to do about missing values of numbers. ``"impute"`` takes the median of the column, and
-        where more than 5 % are missing adds a column that says where. Columns with gaps in the
-        same rows share one. It counts little: 0.5 for a gap, where two random rows differ by
+        What to do about missing values of numbers. ``"impute"`` fills them with the mean of the
+        five rows of the fit that are nearest in the other columns, among 1000 at most. Where more
+        than 5 % are missing it adds a column that says where. Columns with gaps in the same rows
+        share one. It counts little: 0.5 for a gap, where two random rows differ by
         sqrt(2) in a number. ``"drop"`` ignores such rows in the fit. ``"error"`` refuses them. In
         categories a missing value is a value of its own.
     missing_values : tuple or list of str or number, default=()
@@ -159,8 +161,8 @@ class TableTransformer(TransformerMixin, Estimator):
     columns used      1 number: age
                       1 category: region (2 values)
     left out          id: identifier, nearly all values differ
-    missing values    age 1 (12 %): become the median, and a column of its own
-                        says where
+    missing values    age 1 (12 %): are filled from similar rows, and a column of
+                        its own says where
     >>> prepare.get_feature_names_out().tolist()
     ['age', 'age is missing', 'region=north', 'region=south']
     >>> new = pd.DataFrame({"region": ["north", None], "age": [33, None]})
@@ -183,6 +185,8 @@ class TableTransformer(TransformerMixin, Estimator):
     }
 
     scaler_: StandardScaler | None
+    #: Rows of the fit that gaps are filled from, unless rows with gaps are dropped or refused.
+    _donors: Array | None = None
     #: The decimal mark of text columns that are numbers under both, if nothing else is known.
     _guess = "."
 
@@ -215,7 +219,7 @@ class TableTransformer(TransformerMixin, Estimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Decide what each column is, and learn medians and scales.
+        """Decide what each column is, and learn means and scales.
 
         Parameters
         ----------
@@ -308,7 +312,10 @@ class TableTransformer(TransformerMixin, Estimator):
             warn_user(f"X: {said_doubts(found.doubts)}.")
         if found.unseen:
             warn_user(f"X: {first(unseen_values(found.unseen))}.")
-        return self._scaled(Z)
+        Z = self._scaled(Z)
+        if self._donors is not None:
+            fill(Z, self._donors)
+        return Z
 
     def inspect(self, X: Any) -> Inspection:
         """Say which rows can be transformed, and what in them the fit has not seen.
@@ -353,7 +360,8 @@ class TableTransformer(TransformerMixin, Estimator):
         columns, n_columns = vars(self).get("_columns"), self.n_features_in_
         if not isinstance(columns, dict) or list(columns) != list(Column._fields):
             return False
-        arrays = [*columns.values(), self._medians, self._units]
+        medians = vars(self).get("_medians", np.zeros(n_columns))
+        arrays = [*columns.values(), self._units, medians]
         if not all(isinstance(one, np.ndarray) and one.shape == (n_columns,) for one in arrays):
             return False
         if "".join(one.dtype.kind for one in arrays) != "UUbUiibbff":
@@ -370,6 +378,7 @@ class TableTransformer(TransformerMixin, Estimator):
             and all(type(one) is float for one in vars(self).get("_flags", {}).values())
             and all(self._spelling(one.name).is_well_formed() for one, *_ in used)
             and self._can_scale(n_scaled)
+            and self._can_fill(n_scaled)
             and all(type(one) in (str, int, float) for one in self._missing_values())
         )
 
@@ -382,6 +391,14 @@ class TableTransformer(TransformerMixin, Estimator):
             )
             return fits and self._scaled(row).shape == row.shape
         return False
+
+    def _can_fill(self, n_columns: int) -> bool:
+        """Say whether gaps in rows of so many columns can be filled."""
+        donors = self._donors
+        if donors is None:
+            return True
+        is_table = isinstance(donors, np.ndarray) and donors.dtype.kind == "f"
+        return is_table and donors.ndim == 2 and donors.shape[1] == n_columns and len(donors) > 0
 
     def _has_values(self, column: Column) -> bool:
         """Say whether all values of a category are known."""
@@ -445,7 +462,12 @@ class TableTransformer(TransformerMixin, Estimator):
         self.scaler_ = None
         if self.scale:
             self.scaler_ = self._fitted_scaler(Z, found.placeable, weights)
-        return self._scaled(Z), found
+        Z = self._scaled(Z)
+        if self.missing == "impute":
+            counts = found.placeable if weights is None else found.placeable & (weights > 0)
+            self._donors = donors_of(Z, counts)
+            fill(Z, self._donors)
+        return Z, found
 
     def _warn_of_empty(self, found: Inspection, table: Table) -> None:
         if not found.n_empty:
@@ -453,7 +475,7 @@ class TableTransformer(TransformerMixin, Estimator):
         row = table.row(int(np.flatnonzero(~found.placeable)[0]))
         warn_user(
             f"X: {counted(found.n_empty, 'row')} without a value in any column that is used "
-            f"({row}{table.first_row}), which will be placed by medians alone. Leave such rows "
+            f"({row}{table.first_row}), which will be placed by means alone. Leave such rows "
             f"out: {table.filtered('prepare.inspect(X).placeable')}, where prepare is this "
             "transformer, fitted."
         )
@@ -467,7 +489,7 @@ class TableTransformer(TransformerMixin, Estimator):
         self._columns = {
             field: np.array(values) for field, values in zip(Column._fields, fields, strict=True)
         }
-        self._medians = np.array([decision.median for decision in decisions])
+        self._donors = None
         self._units = np.array([decision.knee for decision in decisions])  # as in model files
         self._values = {
             one.column.name: np.array(one.values) for one in decisions if len(one.values)
@@ -482,13 +504,16 @@ class TableTransformer(TransformerMixin, Estimator):
         self.n_features_in_ = len(columns)
 
     def _used(self) -> Iterator[tuple[Column, float, float, slice]]:
-        """Used columns, their medians and knees, and their places in the result."""
+        """Used columns, their fillings and knees, and their places in the result."""
         start = 0
-        medians, knees = self._medians.tolist(), self._units.tolist()
-        for column, median, knee in zip(self.columns_, medians, knees, strict=True):
+        # Older models fill gaps with medians.
+        fillings = vars(self).get("_medians", np.full(len(self._units), np.nan))
+        for column, filling, knee in zip(
+            self.columns_, fillings.tolist(), self._units.tolist(), strict=True
+        ):
             if column.used:
                 width = column.n_values or 1 + column.has_indicator
-                yield column, median, knee, slice(start, start + width)
+                yield column, filling, knee, slice(start, start + width)
                 start += width
 
     def _logarithms(self) -> dict[str, float]:
@@ -588,7 +613,7 @@ class TableTransformer(TransformerMixin, Estimator):
             return marks_of(table, names, marks).proved
 
         highest_of = vars(self).get("_flags", {})  # older models take any number for a flag
-        for column, median, knee, place in self._used():
+        for column, filling, knee, place in self._used():
             values = table[column.name]
             known = self._values.get(column.name)
             spelling = self._spelling(column.name)
@@ -619,7 +644,7 @@ class TableTransformer(TransformerMixin, Estimator):
                 if self.missing != "impute":
                     placeable &= ~lacks
             if Z is not None:
-                filled = np.where(lacks, median, numbers)
+                filled = np.where(lacks, filling, numbers)
                 Z[:, place.start] = logarithms(filled, knee) if knee else filled
                 if column.has_indicator:
                     Z[:, place.start + 1] = lacks
@@ -651,9 +676,6 @@ class TableTransformer(TransformerMixin, Estimator):
             elif column.kind == "flag":
                 scaler.scale_[place.start] = np.sqrt(0.5)
             if column.has_indicator:
-                # The median of the missing values has taken its part of the variance.
-                if column.kind != "flag":
-                    scaler.scale_[place.start] /= np.sqrt(1 - scaler.mean_[place.stop - 1])
                 scaler.scale_[place.stop - 1] = 1 / GAP
         return scaler
 
