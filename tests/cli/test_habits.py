@@ -636,8 +636,8 @@ def test_as_told(content, reading, expected):
     [
         ("a\n1,5\n2,5\n", {}, ["line 2 has 2 values", "--separator"]),
         ("a,b\n1,2\n1,2,3\n", {}, ["line 3 has 3 values", "has 2", "--separator"]),
-        ("a,b\n1,2\n3\n5,6\n", {}, ["line 3 has 1 values", "has 2"]),
-        ("title\n\na,b\n1,2\n\n1\n", {}, ["line 6 has 1 values"]),
+        ("a,b\n1,2\n3\n5,6\n", {}, ["line 3 has 1 value,", "has 2"]),
+        ("title\n\na,b\n1,2\n\n1\n", {}, ["line 6 has 1 value,"]),
         ("a,b\nx,1,2\ny,3,4\n", {}, ["line 2 has 3 values", "remove it"]),
         ('a,b\n1,"x\n2,y\n', {}, ["line 3", "unexpected end of data"]),
         ('a,b\n1,"x" 5" y\n', {}, ["line 2"]),

@@ -295,6 +295,15 @@ def test_a_kernel_beyond_the_budget_is_refused(refused, data):
     assert "--no-cache-kernel" in message
 
 
+@pytest.mark.parametrize(
+    "given", ["--kernel graph", "--kernel precomputed", "--metric precomputed"]
+)
+def test_a_table_of_features_is_no_matrix_between_rows(refused, data, given):
+    message = refused("fit", data, "-k", 2, *given.split())
+    assert f"{given} takes a table that relates all rows to each other" in message
+    assert "has 60 rows and 4 columns of features: leave the option out" in message
+
+
 def test_a_sparse_precomputed_kernel_is_refused(refused, folder):
     scipy.sparse.save_npz("K.npz", scipy.sparse.eye_array(9, format="csr"))
     assert "dense" in refused("fit", "K.npz", "-k", 2, "--kernel", "precomputed")

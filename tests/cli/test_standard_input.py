@@ -45,7 +45,7 @@ def test_the_clusters_are_chosen_of_what_was_read_once(data):
     ("content", "words"),
     [
         (b"", "stdin: the file is empty"),
-        (b"a,b\n1,2\n3\n", "stdin: line 3 has 1 values"),
+        (b"a,b\n1,2\n3\n", "stdin: line 3 has 1 value,"),
         (b"\x00\x01\x02\x03", "stdin: holds zero bytes"),
         (b"a,b\n" + b"1,2\n" * 10**6, "stdin: holds more than"),
     ],

@@ -234,6 +234,14 @@ def _numbers(
             "--categorical, --dates and --missing drop are for tables in memory, not for a kernel "
             "matrix, a graph, a sparse table, or a table that stays on disk"
         )
+    if job.pairwise and table.shape[0] != len(features):
+        name = "metric" if job.parameters.get("metric") == "precomputed" else "kernel"
+        shape = f"{counted(table.shape[0], 'row')} and {counted(len(features), 'column')}"
+        raise InputError(
+            f"{job.data}: --{name} {job.parameters[name]} takes a table that relates all rows to "
+            f"each other, a square with a column for each row; this one has {shape} of features: "
+            "leave the option out"
+        )
     X = values.numbers(table, features, job.dtype)
     if isinstance(X, Rows) and job.pairwise:
         # A fit with a kernel matrix or a graph holds little else, so all of the budget is allowed.

@@ -217,8 +217,8 @@ def _rewritten(
             continue
         if len(record) != width and record:
             raise InputError(
-                f"{source}: line {number} has {len(record)} values, but the first line has "
-                f"{width} (if {layout.separator!r} does not separate them, --separator names "
+                f"{source}: line {number} has {counted(len(record), 'value')}, but the first line "
+                f"has {width} (if {layout.separator!r} does not separate them, --separator names "
                 "what does; if the first line is a title, remove it)"
             )
         writer.writerow(record)
