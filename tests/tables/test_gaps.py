@@ -9,7 +9,7 @@ from sklearn.impute import KNNImputer
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 
-from kernelmeans import KernelPowerKMeans
+from kernelmeans import ClusterSearch, KernelPowerKMeans
 from kernelmeans.tables import TableTransformer, gaps
 from kernelmeans.tables.gaps import DONORS, NEIGHBORS, donors_of, fill
 
@@ -140,6 +140,26 @@ def test_rows_of_weight_zero_fill_no_gaps():
     some = TableTransformer().fit(frame, sample_weight=weight)
     half = TableTransformer().fit(frame[1::2])
     assert_allclose(some.transform(frame), half.transform(frame))
+
+
+def test_candidates_of_a_search_share_the_filling(monkeypatch):
+    frame, _ = clusters_with_gaps(0)
+    pipeline = make_pipeline(TableTransformer(), KernelPowerKMeans(kernel="rbf", n_init=1))
+    filled, n_filled = gaps._filled, []
+
+    def counted(rows, donors):
+        n_filled.append(len(rows))
+        return filled(rows, donors)
+
+    monkeypatch.setattr(gaps, "_filled", counted)
+    counts = []
+    for most in (4, 6):
+        grid = {"kernelpowerkmeans__n_clusters": range(3, most)}
+        ClusterSearch(pipeline, grid, n_splits=2, random_state=0).fit(frame[:150])
+        counts.append(len(n_filled))
+        n_filled.clear()
+    # Halves of the rows are filled once, whatever the number of candidates.
+    assert counts[0] <= counts[1] <= counts[0] + 1
 
 
 @pytest.mark.parametrize("missing", ["drop", "error"])

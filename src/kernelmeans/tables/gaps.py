@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from kernelmeans._memory import remembered
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.heat.digests import digests
 
@@ -29,6 +30,11 @@ def donors_of(Z: Array, kept: BoolArray) -> Array:
         At most 1000 of them, and a few more if a column would otherwise have no number. Their own
         gaps are filled from each other. They do not depend on the order of the rows.
     """
+    # Within a search other candidates ask for the same.
+    return remembered(lambda: _donors_of(Z, kept), lambda: ("donors", Z, kept))
+
+
+def _donors_of(Z: Array, kept: BoolArray) -> Array:
     rows = np.flatnonzero(kept)
     rows = rows[np.argsort(digests(Z[rows]), kind="stable")]
     count = min(DONORS, max(NUMBERS // Z.shape[1], NEIGHBORS))
@@ -39,7 +45,6 @@ def donors_of(Z: Array, kept: BoolArray) -> Array:
     return _completed(Z[np.concatenate(chosen)[np.sort(first)]])
 
 
-@np.errstate(over="ignore")  # of a row far from all donors, which are equally far then
 def fill(Z: Array, donors: Array) -> None:
     """Fill the gaps of each row with means of the five donors that are nearest to it.
 
@@ -67,15 +72,21 @@ def fill(Z: Array, donors: Array) -> None:
            [5. , 9. ]])
     """
     lacking = np.flatnonzero(np.isnan(Z).any(axis=1))
+    rows = Z[lacking]
+    Z[lacking] = remembered(lambda: _filled(rows, donors), lambda: ("gaps", rows, donors))
+
+
+@np.errstate(over="ignore")  # of a row far from all donors, which are equally far then
+def _filled(rows: Array, donors: Array) -> Array:
     step = max(1, PAIRS // len(donors))
     # A power of two costs no digit, and neither squares nor sums overflow.
     exponent = _exponent(donors)
-    donors = np.ldexp(donors, -exponent)
-    for start in range(0, len(lacking), step):
-        rows = lacking[start : start + step]
-        block = np.ldexp(Z[rows], -exponent)
-        means = _means(_distances(block, donors), donors)
-        Z[rows] = np.where(np.isnan(block), np.ldexp(means, exponent), Z[rows])
+    donors, filled = np.ldexp(donors, -exponent), np.empty_like(rows)
+    for start in range(0, len(rows), step):
+        block = rows[start : start + step]
+        means = _means(_distances(np.ldexp(block, -exponent), donors), donors)
+        filled[start : start + step] = np.where(np.isnan(block), np.ldexp(means, exponent), block)
+    return filled
 
 
 def _completed(donors: Array) -> Array:
