@@ -109,6 +109,27 @@ def test_other_equal_rows_are_one_node():
     assert n_copies(np.r_[answers, np.random.default_rng(0).normal(size=(12, 4))])[0] == 1
 
 
+def test_a_few_strays_do_not_matter():
+    X, y = with_equal_rows()
+    X = np.r_[X, [[0.0, 20.01], [0.02, 20.0], [0.0, 19.9]]]
+    labels = KernelPowerKMeans(3, random_state=0).fit_predict(X)
+    assert adjusted_rand_score(np.r_[y, 2, 2, 2], labels) == 1
+
+
+@pytest.mark.parametrize("metric", ["dice", "sokalsneath"])
+def test_rows_that_are_not_near_themselves_are_no_group(metric):
+    X = np.r_[np.random.default_rng(0).random((40, 12)) < 0.5, np.zeros((40, 12), bool)]
+    known = DistinctRows.of(X.astype(float), None, metric).known
+    assert len(known) == len(set(known.tolist()))
+
+
+def test_they_do_not_make_outliers_of_others():
+    X = np.r_[np.random.default_rng(0).normal(size=(100, 2)), np.full((40, 2), 20.0)]
+    model = KernelPowerKMeans(1, outliers="auto", random_state=0).fit(X)
+    assert np.mean(model.labels_[:100] < 0) < 0.05
+    assert (model.labels_[100:] < 0).all()
+
+
 def test_weights_are_no_copies():
     X, y = with_equal_rows()
     once = np.r_[X[y < 2], X[y == 2][:1]]

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
-from sklearn.impute import KNNImputer
 from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.pairwise import nan_euclidean_distances
 from sklearn.pipeline import make_pipeline
 
 from kernelmeans import ClusterSearch, KernelPowerKMeans
@@ -33,18 +33,32 @@ def all_donors(Z):
     return donors_of(Z, np.ones(len(Z), bool))
 
 
+def by_definition(Z, donors):
+    """Medians of the five nearest donors that have a number, by distances of scikit-learn."""
+    distances, expected = nan_euclidean_distances(Z, donors), Z.copy()
+    for row, column in np.argwhere(np.isnan(Z)):
+        known = np.flatnonzero(~np.isnan(donors[:, column]))
+        near = known[np.argsort(distances[row, known])[:NEIGHBORS]]
+        expected[row, column] = np.median(donors[near, column])
+    return expected
+
+
 @pytest.mark.parametrize("scale", [1.0, 1e-150, 1e300])
-def test_complete_rows_fill_gaps_as_in_scikit_learn(scale):
+def test_gaps_are_medians_of_the_nearest(scale):
     Z, donors = rows_with_gaps(), np.random.default_rng(1).normal(size=(60, 5))
-    imputer = KNNImputer(n_neighbors=NEIGHBORS).fit(donors)
-    assert_allclose(filled(Z * scale, donors * scale), imputer.transform(Z) * scale)
+    assert_allclose(filled(Z * scale, donors * scale), by_definition(Z, donors) * scale)
 
 
-def test_donors_fill_each_other_as_in_scikit_learn():
+def test_small_differences_of_large_numbers_count():
+    Z, donors = rows_with_gaps(), np.random.default_rng(1).normal(size=(60, 5))
+    away = 1e9 * np.arange(5)
+    assert_allclose(filled(Z + away, donors + away), by_definition(Z, donors) + away)
+
+
+def test_donors_fill_each_other():
     Z = rows_with_gaps()
-    expected = KNNImputer(n_neighbors=NEIGHBORS).fit_transform(Z)
-    donors = all_donors(Z)
-    assert_allclose(donors[np.argsort(donors[:, 0])], expected[np.argsort(expected[:, 0])])
+    expected = by_definition(Z, Z)
+    assert_array_equal(np.unique(all_donors(Z), axis=0), np.unique(expected, axis=0))
 
 
 def test_known_numbers_stay():
@@ -53,21 +67,20 @@ def test_known_numbers_stay():
     assert_array_equal(filled(Z, all_donors(Z))[known], Z[known])
 
 
-def test_all_rows_as_near_as_the_fifth_count():
-    donors = np.column_stack([[0.0] * 4 + [1.0] * 3 + [9.0], np.arange(8.0)])
-    order = np.random.default_rng(0).permutation(8)
-    for rows in (donors, donors[order]):
-        assert filled(np.array([[0.0, np.nan]]), rows)[0, 1] == np.arange(7).mean()
+def test_a_gap_gets_a_value_of_the_column():
+    rng = np.random.default_rng(0)
+    Z = np.column_stack([rng.normal(size=400), rng.integers(0, 2, 400), rng.integers(1, 6, 400)])
+    lacks = rng.random(Z.shape) < [0, 0.2, 0.2]
+    Z[lacks] = np.nan
+    complete = filled(Z, all_donors(Z))
+    assert set(complete[:, 1]) == {0, 1}
+    assert set(complete[:, 2]) == {1, 2, 3, 4, 5}
 
 
-def test_a_row_of_gaps_gets_the_means():
-    donors = np.random.default_rng(0).normal(size=(30, 3))
-    assert_allclose(filled(np.full((1, 3), np.nan), donors)[0], donors.mean(axis=0))
-
-
-def test_a_row_far_from_all_gets_the_means():
-    donors = np.random.default_rng(0).normal(size=(30, 2))
-    assert_allclose(filled(np.array([[1e300, np.nan]]), donors)[0, 1], donors[:, 1].mean())
+@pytest.mark.parametrize("row", [[np.nan, np.nan], [1e300, np.nan]], ids=["empty", "far"])
+def test_a_row_that_is_near_none_gets_the_medians(row):
+    donors = np.random.default_rng(0).normal(size=(31, 2))
+    assert filled(np.array([row]), donors)[0, 1] == np.median(donors[:, 1])
 
 
 def test_a_row_gets_the_same_to_the_bit_in_any_block(monkeypatch):
@@ -86,17 +99,26 @@ def test_donors_do_not_depend_on_the_order_of_rows():
     assert len(all_donors(Z)) == DONORS
 
 
-def test_donors_are_rows_that_count_and_have_a_number_in_each_column():
+def test_donors_are_rows_that_count_and_have_a_number_in_each_column(monkeypatch):
+    monkeypatch.setattr(gaps, "DONORS", 10)
     Z = rows_with_gaps(5000, 3)
     kept = np.random.default_rng(3).random(len(Z)) < 0.5
     rare = np.full((len(Z), 1), np.nan)
     rare[np.flatnonzero(kept)[:3]] = 7.0
     donors = donors_of(np.hstack([Z, rare]), kept)
-    assert DONORS < len(donors) <= DONORS + 3
+    assert len(donors) == 13
     assert_array_equal(donors[:, 3], 7)
     of_others = np.hstack([Z, rare])[~kept]
     complete = of_others[~np.isnan(of_others[:, :3]).any(axis=1), :3]
     assert not np.isin(complete[:, 0], donors[:, 0]).any()
+
+
+def test_repeated_rows_are_donors_as_often_as_they_are_rows():
+    rng = np.random.default_rng(0)
+    answers = rng.choice([1.0, 2.0, 3.0], (20_000, 1), p=[0.6, 0.3, 0.1])
+    donors = all_donors(np.hstack([answers, answers]))
+    assert len(donors) == DONORS
+    assert_allclose([(donors[:, 0] == one).mean() for one in (1, 2, 3)], [0.6, 0.3, 0.1], atol=0.05)
 
 
 def test_wide_rows_have_fewer_donors():
@@ -104,16 +126,16 @@ def test_wide_rows_have_fewer_donors():
     assert len(all_donors(Z)) == 100
 
 
-def clusters_with_gaps(seed):
-    X, y = make_blobs(600, 4, centers=4, center_box=(-12, 12), random_state=seed)
+def clusters_with_gaps(seed, n_rows=600):
+    X, y = make_blobs(n_rows, 4, centers=4, center_box=(-12, 12), random_state=seed)
     lacks = np.random.default_rng(seed).random(X.shape) < 0.15
     lacks[lacks.all(axis=1), 0] = False
     return pd.DataFrame(np.where(lacks, np.nan, X), columns=list("abcd")), y
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_clusters_stay_clusters(seed):
-    frame, y = clusters_with_gaps(seed)
+@pytest.mark.parametrize(("seed", "n_rows"), [(0, 600), (1, 600), (2, 600), (0, 3000)])
+def test_clusters_stay_clusters(seed, n_rows):
+    frame, y = clusters_with_gaps(seed, n_rows)
     model = make_pipeline(TableTransformer(), KernelPowerKMeans(4, random_state=0)).fit(frame)
     labels = model[-1].labels_
     assert adjusted_rand_score(y, labels) > 0.95
@@ -132,6 +154,48 @@ def test_a_transformer_fills_gaps_after_scaling():
     marks = 0.5 * (frame.isna() - frame.isna().mean())
     by_hand = np.column_stack([part[name] for name in frame for part in (scaled, marks)])
     assert_allclose(Z, filled(by_hand, all_donors(by_hand)))
+
+
+def test_few_gaps_in_a_column_of_chance_lose_no_clusters():
+    X, y = make_blobs(2000, 3, centers=4, center_box=(-12, 12), random_state=0)
+    rng = np.random.default_rng(0)
+    coin = np.where(rng.random(2000) < 0.05, None, rng.choice(["yes", "no"], 2000))
+    frame = pd.DataFrame(X, columns=list("abc")).assign(coin=coin)
+    labels = make_pipeline(TableTransformer(), KernelPowerKMeans(4, random_state=0)).fit_predict(
+        frame
+    )
+    assert adjusted_rand_score(y, labels) > 0.95
+
+
+def test_another_order_of_rows_and_another_unit_change_rounding_alone():
+    frame, _ = clusters_with_gaps(0, 4000)
+    Z = TableTransformer().fit_transform(frame)
+    order = np.random.default_rng(0).permutation(len(frame))
+    assert_allclose(TableTransformer().fit_transform(frame.iloc[order]), Z[order], atol=1e-9)
+    other = frame.assign(a=frame["a"] * 1e3)
+    assert_allclose(TableTransformer().fit_transform(other), Z, atol=1e-9)
+
+
+@pytest.mark.parametrize("place", [slice(0, 300), slice(-300, None)], ids=["first", "last"])
+def test_a_column_with_numbers_in_one_part_of_a_long_table(place):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(70_000, 2)), columns=["a", "b"]).assign(late=np.nan)
+    late = rng.normal(3, 2, 300)
+    frame.iloc[place, 2] = late
+    transformer = TableTransformer().fit(frame)
+    assert_allclose(transformer.scaler_.mean_[2], late.mean())
+    assert_allclose(transformer.scaler_.scale_[2], late.std())
+    assert np.isfinite(transformer.transform(frame[:50])).all()
+
+
+@pytest.mark.parametrize("scale", [True, False])
+def test_a_column_whose_numbers_have_weight_zero(scale):
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)), columns=list("abc"))
+    frame.loc[10:, "a"] = np.nan
+    weight = (np.arange(len(frame)) >= 10).astype(float)
+    Z = TableTransformer(scale=scale).fit_transform(frame, sample_weight=weight)
+    assert_array_equal(Z[10:, 0], 0)
+    assert np.isfinite(Z).all()
 
 
 def test_rows_of_weight_zero_fill_no_gaps():

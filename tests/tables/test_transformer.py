@@ -459,7 +459,7 @@ def test_columns_of_other_things_are_left_out():
     assert [one.kind for one in transformer.columns_] == ["number"] * 2 + ["text"] + ["nested"] * 2
     assert transformer.columns_[2].reason == "lists or other objects"
     np.testing.assert_array_equal(
-        transformer.transform(numbers), [[1, 0, 1], [5, 0, 5], [13 / 3, 1, 5], [7, 0, 8]]
+        transformer.transform(numbers), [[1, 0, 1], [5, 0, 5], [5, 1, 5], [7, 0, 8]]
     )
     frame = pd.DataFrame({"z": np.exp(1j * np.arange(9)), "letter": [b"a", b"b", b"a"] * 3})
     assert kinds(TableTransformer().fit(frame)) == {
@@ -545,7 +545,7 @@ def test_large_numbers_do_not_overflow(factor):
     np.testing.assert_array_equal(TableTransformer(scale=False).fit_transform(frame), frame)
     frame.loc[3, "a"] = np.nan
     filled = TableTransformer(scale=False).fit_transform(frame)[3, 0]
-    assert filled == pytest.approx(np.nanmean(frame["a"] / factor) * factor)
+    assert filled == pytest.approx(np.nanmedian(frame["a"] / factor) * factor)
 
 
 def test_a_transformer_of_before_has_no_spellings():
@@ -630,7 +630,7 @@ def test_words_among_dates_are_missing_dates():
     assert "'on hold' (1 row) taken as missing" in transformer.report_
     numbers = transformer.transform(d)[:, 0] - 19723
     np.testing.assert_allclose(numbers[:4], [0, 0.5, 2.4, -1 / 24])
-    np.testing.assert_allclose(numbers[-4:], numbers[:80].mean())
+    assert set(numbers[-4:]) == {0}  # the lower one of two medians
     found = transformer.inspect(pd.DataFrame({"d": ["Unknown", "On hold", "paid"]}))
     assert found.wrong == {"d": (2, "'paid'")}
     undecided = TableTransformer().fit(d.assign(size=np.linspace(1, 2, 84) ** 2)).report_
@@ -714,7 +714,10 @@ def test_single_precision():
     frame = table()
     Z = TableTransformer(dtype="float32").fit_transform(frame)
     assert Z.dtype == np.float32
-    np.testing.assert_allclose(Z, TableTransformer().fit_transform(frame), atol=1e-5)
+    # Of donors at nearly equal distances it may take others.
+    known = frame[["age", "rating"]].notna().to_numpy().all(axis=1)
+    expected = TableTransformer().fit_transform(frame)
+    np.testing.assert_allclose(Z[known], expected[known], atol=1e-5)
     with pytest.raises(ValueError, match=r"'big' \('1e\+300' in row 1\)"):
         TableTransformer(dtype="float32").fit(pd.DataFrame({"big": [1.0, 1e300, 2.5]}))
     with pytest.raises(ValueError, match=r"'big' \('1e\+200' in row 0\)"):  # so is the median

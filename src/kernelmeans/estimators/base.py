@@ -613,6 +613,7 @@ class KernelClusterer(
         return np.asarray(strange)
 
     def _outliers_among(self, rows: DistinctRows) -> Outliers:
+        rows = rows.once()
         labels = Assigner.of(self).labels(rows.nearest.rows)
         return Outliers.of(rows, labels, self._n_centroids)
 

@@ -50,6 +50,15 @@ class DistinctRows(NamedTuple):
             places[equal] += np.arange(len(equal)) % count
         return places
 
+    def once(self) -> "DistinctRows":
+        """The same with one node for each row."""
+        if not len(self._repeated[0]):
+            return self
+        first = np.unique(find(self.known, self.known))
+        return DistinctRows(
+            NearestRows(self.nearest.rows[first], self.nearest.metric), self.known[first]
+        )
+
     def repeated(self, count: int) -> Data:
         """So many copies of each row that is many nodes."""
         return self.nearest.rows[np.repeat(self._repeated[0], count)]
@@ -86,8 +95,8 @@ def far_away(nearest: NearestRows, counts: IntArray) -> IntArray:
     """Rows that stand many times far from all others: groups without a neighbour that differs.
 
     As one node each, they would join the cluster that is nearest, however far it is. Many times is
-    ten times or more. Far is farther from all rows that stand fewer times than 99 of 100 of these
-    are from their tenth neighbours.
+    ten times or more. Among the rows that stand fewer times, the tenth neighbour is then farther
+    than it is for 99 of 100 of these rows, so that a few strays do not matter.
 
     Parameters
     ----------
@@ -114,8 +123,10 @@ def far_away(nearest: NearestRows, counts: IntArray) -> IntArray:
     if not 0 < len(often) <= min(FEW_REPEATED, len(others)) or len(others) < WHOLE:
         return often[:0]
     usual, _ = nearest.of(nearest.rows[others[:SOME_ROWS]], WHOLE)
-    # Among so many at least one stands fewer times.
-    distances, columns = nearest.of(nearest.rows[often], len(often) + 1)
-    gaps = np.where(counts[columns] < WHOLE, distances, np.inf).min(axis=1)
-    far: IntArray = often[gaps > np.quantile(usual[:, -1], FAR)]
+    reach = np.quantile(usual[:, -1], FAR)
+    # Among so many at least ten stand fewer times.
+    distances, columns = nearest.of(nearest.rows[often], len(often) + WHOLE)
+    gaps = np.sort(np.where(counts[columns] < WHOLE, distances, np.inf), axis=1)[:, WHOLE - 1]
+    # Some metrics put a row of zeros at a distance from itself.
+    far: IntArray = often[(gaps > reach) & (distances[:, 0] < reach)]
     return far

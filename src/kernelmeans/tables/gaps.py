@@ -1,17 +1,23 @@
 """Gaps in numbers, filled from the rows that are nearest."""
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from kernelmeans._memory import remembered
-from kernelmeans._typing import Array, BoolArray
+from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.heat.digests import digests
 
-#: Rows whose mean fills a gap, as for KNNImputer of scikit-learn.
+#: Rows whose median fills a gap. An odd number, so that it is a value of the column.
 NEIGHBORS = 5
 #: Most rows that gaps are filled from, and their most numbers, which are in the model file.
 DONORS, NUMBERS = 1000, 2**20
+#: Decimals of numbers, in units of about the largest of a column, that decide which rows these are.
+#: Rounding leaves them alone.
+DECIMALS = 6
 #: Pairs of rows that are compared at once: they fit into a processor's memory.
 PAIRS = 2**18
+#: Rows whose digests are computed at once.
+BATCH = 2**16
 
 
 def donors_of(Z: Array, kept: BoolArray) -> Array:
@@ -36,7 +42,7 @@ def donors_of(Z: Array, kept: BoolArray) -> Array:
 
 def _donors_of(Z: Array, kept: BoolArray) -> Array:
     rows = np.flatnonzero(kept)
-    rows = rows[np.argsort(digests(Z[rows]), kind="stable")]
+    rows = rows[np.argsort(_lots(Z, rows), kind="stable")]
     count = min(DONORS, max(NUMBERS // Z.shape[1], NEIGHBORS))
     chosen = [rows[:count]]
     for column in np.flatnonzero(np.isnan(Z[chosen[0]]).all(axis=0)):
@@ -45,14 +51,29 @@ def _donors_of(Z: Array, kept: BoolArray) -> Array:
     return _completed(Z[np.concatenate(chosen)[np.sort(first)]])
 
 
+def _lots(Z: Array, rows: IntArray) -> Array:
+    """A number for each row by its content, and by how many equal rows have one already."""
+    batches = [rows[batch] for batch in gen_batches(len(rows), BATCH)]
+    largest = np.max([np.nanmax(np.abs(Z[own]), axis=0, initial=0) for own in batches], axis=0)
+    unit = -np.frexp(largest)[1]
+    found = [digests(np.round(np.ldexp(Z[own], unit), DECIMALS)) for own in batches]
+    _, equal, counts = np.unique(np.concatenate(found), return_inverse=True, return_counts=True)
+    order = np.argsort(equal, kind="stable")
+    copy = np.empty(len(rows), np.uint64)
+    copy[order] = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
+    # An odd multiplier scatters copies among the other rows.
+    lots = np.concatenate(found).view(np.uint64).reshape(len(rows), -1)[:, 0]
+    return np.asarray(lots + copy * np.uint64(0x9E3779B97F4A7C15))
+
+
 def fill(Z: Array, donors: Array) -> None:
-    """Fill the gaps of each row with means of the five donors that are nearest to it.
+    """Fill the gaps of each row with medians of the five donors that are nearest to it.
 
-    Distances are means over all columns in which a row has numbers. Donors as near as the fifth
-    count as well. A row of gaps alone gets the means of all donors.
+    Distances are means over all columns in which a row has numbers. A row without any, or too far
+    from all donors, gets the medians of all donors.
 
-    All is computed number by number, so that a row gets the same in any block of rows and by any
-    number of threads.
+    All is computed number by number, and of donors at equal distances the first ones count. So a
+    row gets the same in any block of rows and by any number of threads.
 
     Parameters
     ----------
@@ -72,53 +93,42 @@ def fill(Z: Array, donors: Array) -> None:
            [5. , 9. ]])
     """
     lacking = np.flatnonzero(np.isnan(Z).any(axis=1))
-    rows = Z[lacking]
-    Z[lacking] = remembered(lambda: _filled(rows, donors), lambda: ("gaps", rows, donors))
+    if len(lacking):
+        rows = Z[lacking]
+        Z[lacking] = remembered(lambda: _filled(rows, donors), lambda: ("gaps", rows, donors))
 
 
-@np.errstate(over="ignore")  # of a row far from all donors, which are equally far then
 def _filled(rows: Array, donors: Array) -> Array:
-    step = max(1, PAIRS // len(donors))
-    # A power of two costs no digit, and neither squares nor sums overflow.
-    exponent = _exponent(donors)
-    donors, filled = np.ldexp(donors, -exponent), np.empty_like(rows)
-    for start in range(0, len(rows), step):
-        block = rows[start : start + step]
-        means = _means(_distances(np.ldexp(block, -exponent), donors), donors)
-        filled[start : start + step] = np.where(np.isnan(block), np.ldexp(means, exponent), block)
+    filled = np.empty_like(rows)
+    for block in gen_batches(len(rows), max(1, PAIRS // len(donors))):
+        medians = _medians(_distances(rows[block], donors), donors)
+        filled[block] = np.where(np.isnan(rows[block]), medians, rows[block])
     return filled
 
 
 def _completed(donors: Array) -> Array:
-    """Donors whose gaps are filled from those that have a number there."""
-    exponent, filled = _exponent(donors), donors.copy()
-    lack, donors = np.isnan(donors), np.ldexp(donors, -exponent)
+    """Donors whose gaps are filled from those that have a number there; with 0 if none has."""
+    lack, filled = np.isnan(donors), donors.copy()
     distances = _distances(donors, donors) if lack.any() else donors
     for column in np.flatnonzero(lack.any(axis=0)):
         gaps, known = np.flatnonzero(lack[:, column]), np.flatnonzero(~lack[:, column])
-        means = _means(distances[np.ix_(gaps, known)], donors[known, column, None])
-        filled[gaps, column] = np.ldexp(means[:, 0], exponent)
+        filled[gaps, column] = 0
+        if len(known):
+            near = distances[np.ix_(gaps, known)]
+            filled[gaps, column] = _medians(near, donors[known, column, None])[:, 0]
     return filled
 
 
-def _exponent(rows: Array) -> int:
-    """The exponent of the power of two next to the largest number."""
-    return int(np.frexp(np.nanmax(np.abs(rows), initial=0))[1])
-
-
-def _means(distances: Array, values: Array) -> Array:
-    """The means of the values of the nearest donors, shape (n_rows, n_columns)."""
-    fifth = min(NEIGHBORS, len(values)) - 1
-    near = distances <= np.partition(distances, fifth, axis=1)[:, fifth, None]
-    counts = near.sum(axis=1)
-    sums = np.add.reduceat(values[np.nonzero(near)[1]], np.cumsum(counts) - counts, axis=0)
-    return np.asarray(sums / counts[:, None])
-
-
+@np.errstate(over="ignore")  # of a row too far from all donors
 def _distances(rows: Array, donors: Array) -> Array:
     """Mean squares of differences, shape (n_rows, n_donors); infinite where none is known."""
-    # Columns lie together in memory, so that differences are fast.
-    rows, donors = (np.ascontiguousarray(each.T, dtype=np.float32) for each in (rows, donors))
+    middle = _middle(donors)
+    largest = np.nanmax(np.abs(donors - middle), initial=0)
+    # A power of two costs no digit, and squares do not overflow. Columns lie together in memory.
+    rows, donors = (
+        np.ldexp(each - middle, -np.frexp(largest)[1]).T.astype(np.float32, order="C")
+        for each in (rows, donors)
+    )
     lack, donors_lack = np.isnan(rows), np.isnan(donors)
     # Sums of zeros and ones are exact.
     counts = (~lack).T.astype(np.float32) @ (~donors_lack).astype(np.float32)
@@ -130,3 +140,21 @@ def _distances(rows: Array, donors: Array) -> Array:
         squares[:, donors_lack[column]] = 0
         sums += squares
     return np.divide(sums, counts, out=np.full_like(sums, np.inf), where=counts > 0)
+
+
+def _medians(distances: Array, values: Array) -> Array:
+    """The medians of the values of the nearest donors, shape (n_rows, n_columns)."""
+    count = min(NEIGHBORS, len(values))
+    # Squares are ordered as their bits are. Behind these stand the places of the donors.
+    keys = distances.view(np.int32).astype(np.int64) << 32 | np.arange(len(values))
+    near = np.partition(keys, count - 1, axis=1)[:, :count] & 0xFFFFFFFF
+    medians = _middle(values[near], axis=1)
+    medians[np.isinf(distances.min(axis=1))] = _middle(values)
+    return medians
+
+
+def _middle(values: Array, axis: int = 0) -> Array:
+    """The lower median of the numbers along an axis, which is one of them; 0 if there is none."""
+    ordered = np.sort(values, axis=axis)
+    place = np.maximum((~np.isnan(ordered)).sum(axis=axis, keepdims=True) - 1, 0) // 2
+    return np.nan_to_num(np.take_along_axis(ordered, place, axis=axis).squeeze(axis))

@@ -42,8 +42,8 @@ from kernelmeans.tables.values import UNSEEN, is_flag_in_words, read_column
 #: Distance of a missing value of a scaled column from all others, in the column that marks gaps.
 #: From 0.7 on, rows with a gap have no neighbours without one (figures: benchmarks/gaps.py).
 GAP = 0.5
-#: Rows whose variances are summed at a time, so that no second copy of a large table is made.
-BATCH = 2**16
+#: Numbers whose variances are computed at a time, so that no second copy of a large table is made.
+BATCH = 2**20
 #: Largest number accepted in new rows for a column that held only 0 and 1, if the table holds words
 #: too. It may be a count. A larger number likely stands for a missing value, or is from another
 #: column.
@@ -78,8 +78,8 @@ class TableTransformer(TransformerMixin, Estimator):
     dates : bool, default=False
         Use dates, as numbers of days.
     missing : {"impute", "drop", "error"}, default="impute"
-        What to do about missing values of numbers. ``"impute"`` fills them with the mean of the
-        five rows of the fit that are nearest in the other columns, among 1000 at most. Where more
+        What to do about missing values of numbers. ``"impute"`` fills them with the median of
+        five rows of the fit, those that are nearest in the other columns among 1000. Where more
         than 5 % are missing it adds a column that says where. Columns with gaps in the same rows
         share one. It counts little: 0.5 for a gap, where two random rows differ by
         sqrt(2) in a number. ``"drop"`` ignores such rows in the fit. ``"error"`` refuses them. In
@@ -396,7 +396,7 @@ class TableTransformer(TransformerMixin, Estimator):
         """Say whether gaps in rows of so many columns can be filled."""
         donors = self._donors
         if donors is None:
-            return True
+            return self.missing != "impute" or "_medians" in vars(self)
         is_table = isinstance(donors, np.ndarray) and donors.dtype.kind == "f"
         return is_table and donors.ndim == 2 and donors.shape[1] == n_columns and len(donors) > 0
 
@@ -475,7 +475,7 @@ class TableTransformer(TransformerMixin, Estimator):
         row = table.row(int(np.flatnonzero(~found.placeable)[0]))
         warn_user(
             f"X: {counted(found.n_empty, 'row')} without a value in any column that is used "
-            f"({row}{table.first_row}), which will be placed by means alone. Leave such rows "
+            f"({row}{table.first_row}), whose place means nothing. Leave such rows "
             f"out: {table.filtered('prepare.inspect(X).placeable')}, where prepare is this "
             "transformer, fitted."
         )
@@ -652,15 +652,20 @@ class TableTransformer(TransformerMixin, Estimator):
 
     def _fitted_scaler(self, Z: Array, kept: BoolArray, weights: Array | None) -> StandardScaler:
         """Means and scales of rows that can be placed."""
-        scaler = StandardScaler(copy=False)
-        for rows in gen_batches(len(Z), BATCH):
-            here = kept[rows]
-            block = Z[rows] if here.all() else Z[rows][here]
-            if len(block):
-                with np.errstate(over="ignore", invalid="ignore"):
-                    scaler.partial_fit(
-                        block, None, None if weights is None else weights[rows][here]
-                    )
+        weights = None if weights is None else weights[kept]
+        parts = []
+        for columns in gen_batches(Z.shape[1], max(1, BATCH // len(Z))):
+            block = Z[kept, columns]
+            if weights is not None:
+                # A column that has numbers of weight 0 alone stays as it is.
+                known = weights @ ~np.isnan(block) > 0
+                block = np.where(known | ~np.isnan(block), block, 0)
+            with np.errstate(over="ignore", invalid="ignore"):
+                parts.append(StandardScaler().fit(block, sample_weight=weights))
+        scaler = StandardScaler(copy=False).fit(np.zeros((1, Z.shape[1]), Z.dtype))
+        for name in ("mean_", "var_", "scale_"):
+            setattr(scaler, name, np.concatenate([vars(part)[name] for part in parts]))
+        scaler.n_samples_seen_ = np.count_nonzero(kept)
         for column, _, _, place in self._used():
             if not np.isfinite(scaler.var_[place]).all():
                 raise ValueError(
