@@ -289,6 +289,34 @@ def test_numbers_with_a_unit_have_a_remark():
     assert f"pack: {pack}" in " ".join(prepare.report_.split())
 
 
+@pytest.mark.parametrize("fraction", [0.08, 0.3, 0.45, 0.7])
+def test_numbers_without_a_unit_are_in_that_of_the_others(fraction):
+    numbers = np.random.default_rng(0).integers(10_000, 99_999, 400)
+    has_unit = np.arange(400) < fraction * 400
+    income = np.where(has_unit, [f"{one} EUR" for one in numbers], numbers.astype(str))
+    table = pd.DataFrame({"income": income})
+    prepare = TableTransformer(scale=False).fit(table)
+    n_bare = 400 - has_unit.sum()
+    assert prepare.columns_[0].reason == f"in 'EUR' ({n_bare} numbers without it)"
+    np.testing.assert_array_equal(prepare.transform(table)[:, 0], numbers)
+
+
+@pytest.mark.parametrize(
+    ("units", "reason"),
+    [
+        ((" EUR", " USD"), "numbers, but also values such as"),
+        (("k", "k"), "numbers, but also values such as"),
+    ],
+    ids=["two units", "multiples"],
+)
+def test_numbers_without_a_unit_beside_several_or_multiples_are_left_out(units, reason):
+    numbers = np.random.default_rng(0).integers(10_000, 99_999, 400)
+    income = [f"{one}{units[row % 2] if row % 5 == 0 else ''}" for row, one in enumerate(numbers)]
+    prepare = TableTransformer().fit(pd.DataFrame({"a": np.sin(numbers), "income": income}))
+    assert not prepare.columns_[1].used
+    assert reason in prepare.columns_[1].reason
+
+
 @pytest.mark.parametrize("as_type", ["str", "category"])
 def test_values_that_differ_in_capitals_have_a_remark(as_type):
     """Blanks around a value do not count, so they need none."""

@@ -231,6 +231,11 @@ def numbers_among(counts: Mapping[str, int], n_rows: int, marks: Marks) -> Numbe
         units[same_unit(one.unit)] += counts[text]
         spelled[one.unit] += counts[text]
     usual = max(spelled, key=lambda unit: (units[same_unit(unit)], spelled[unit], unit))
+    named = {same_unit(unit) for unit in spelled if unit}
+    in_unit = [text for text, one in parsed.items() if one.unit]
+    if len(named) == 1 and len(in_unit) > MOST_WORDS and _rows(in_unit, counts) > FEW_ROWS * n_rows:
+        # Too many for slips, so all others are in this unit too.
+        usual = max((unit for unit in spelled if unit), key=lambda unit: (spelled[unit], unit))
     decimals = marks.decimals(parsed, counts)
     decimal = marks.chosen(decimals)
     numbers = _under(parsed, decimal, marks.groups(decimal))
