@@ -96,6 +96,9 @@ def _advice(job: FitJob, found: Mapping[str, Any]) -> str:
         ways.insert(0, f"another kernel, as in --kernel {'heat' if kernel == 'rbf' else 'rbf'}")
     if found["rows_used"] == found["rows"]:
         ways.insert(0, "more rows may show clusters")
+    if job.n_clusters is None:
+        most = rows[-1]["clusters"]
+        ways.insert(0, f"more clusters, if you expect them, as in -k {most}-{3 * most}")
     return (
         f"Tried: {tried}. The most stable are {k}, with stability {row['stability']:.2f} and "
         f"Jaccard overlap {row['smallest_jaccard']:.2f} of the least stable cluster. A cluster "
