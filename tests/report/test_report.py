@@ -122,7 +122,9 @@ def test_columns_of_a_table_are_told_and_those_not_used_are_marked(rng):
     assert found["columns"]["used"] == ["age", "active"]
     assert found["columns"]["lines"]["columns used"] == ["1 number: age", "1 yes or no: active"]
     assert any("since: date" in one for one in found["columns"]["lines"]["left out"])
-    assert found["columns"]["lines"]["missing values"] == ["age 1 (1 %): become the median"]
+    assert found["columns"]["lines"]["missing values"] == [
+        "age 1 (1 %): are filled from similar rows"
+    ]
     profile = {one["column"]: one for one in found["clusters"][0]["profile"]}
     assert [profile[name]["used"] for name in ("age", "active", "since")] == [True, True, False]
     assert profile["active"]["value"] in ("yes", "no")

@@ -15,6 +15,9 @@ FEW_REPEATED = 50
 #: Most copies of such a row: twice as many as ``n_neighbors="auto"`` takes, so that they need no
 #: other neighbours.
 COPIES = 50
+#: Distance beyond which a few strays near such a row do not count, in units of that of most rows,
+#: and how many are most. Rows repeated by chance are at the rim of clusters too, but nearer.
+TIMES, MOST = 3, 0.95
 #: Rows that tell how far neighbours are.
 SOME_ROWS = 1000
 
@@ -95,8 +98,9 @@ def far_away(nearest: NearestRows, counts: IntArray) -> IntArray:
     """Rows that stand many times far from all others: groups without a neighbour that differs.
 
     As one node each, they would join the cluster that is nearest, however far it is. Many times is
-    ten times or more. Among the rows that stand fewer times, the tenth neighbour is then farther
-    than it is for 99 of 100 of these rows, so that a few strays do not matter.
+    ten times or more. Far is farther from all rows that stand fewer times than 99 of 100 of these
+    are from the tenth of them. Up to nine strays may be near, if the tenth is three times as far as
+    for 95 of 100.
 
     Parameters
     ----------
@@ -122,11 +126,14 @@ def far_away(nearest: NearestRows, counts: IntArray) -> IntArray:
     often, others = np.flatnonzero(counts >= WHOLE), np.flatnonzero(counts < WHOLE)
     if not 0 < len(often) <= min(FEW_REPEATED, len(others)) or len(others) < WHOLE:
         return often[:0]
-    usual, _ = nearest.of(nearest.rows[others[:SOME_ROWS]], WHOLE)
-    reach = np.quantile(usual[:, -1], FAR)
     # Among so many at least ten stand fewer times.
-    distances, columns = nearest.of(nearest.rows[often], len(often) + WHOLE)
-    gaps = np.sort(np.where(counts[columns] < WHOLE, distances, np.inf), axis=1)[:, WHOLE - 1]
+    places = np.append(often, others[:SOME_ROWS])
+    distances, columns = nearest.of(nearest.rows[places], len(often) + WHOLE)
+    to_others = np.sort(np.where(counts[columns] < WHOLE, distances, np.inf), axis=1)
+    ours, usual = to_others[: len(often)], to_others[len(often) :, WHOLE - 1]
+    reach = np.quantile(usual, FAR)
+    farther = TIMES * np.quantile(usual, MOST)
     # Some metrics put a row of zeros at a distance from itself.
-    far: IntArray = often[(gaps > reach) & (distances[:, 0] < reach)]
+    is_near_itself = distances[: len(often), 0] < reach
+    far: IntArray = often[is_near_itself & ((ours[:, 0] > reach) | (ours[:, WHOLE - 1] > farther))]
     return far
