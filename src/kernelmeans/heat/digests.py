@@ -73,7 +73,7 @@ def find(known: Digests, sought: Digests) -> IntArray:
     Parameters
     ----------
     known : ndarray of shape (n,)
-        Distinct digests in ascending order.
+        Digests in ascending order. Of equal ones the first is found.
     sought : ndarray of shape (n_rows,)
         The digests to find.
 

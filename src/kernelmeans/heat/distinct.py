@@ -57,19 +57,23 @@ class DistinctRows(NamedTuple):
         """The same with one node for each row."""
         if not len(self._repeated[0]):
             return self
-        first = np.unique(find(self.known, self.known))
-        return DistinctRows(
-            NearestRows(self.nearest.rows[first], self.nearest.metric), self.known[first]
-        )
+        first = self._first
+        nearest = NearestRows(self.nearest.rows[first], self.nearest.metric)
+        return DistinctRows(nearest, self.known[first])
 
     def repeated(self, count: int) -> Data:
         """So many copies of each row that is many nodes."""
         return self.nearest.rows[np.repeat(self._repeated[0], count)]
 
     @property
+    def _first(self) -> IntArray:
+        """The first node of each row."""
+        return np.flatnonzero(np.append(True, self.known[1:] != self.known[:-1]))
+
+    @property
     def _repeated(self) -> tuple[IntArray, IntArray]:
         """The first node of each row that is many nodes, and how many it is."""
-        first = np.flatnonzero(np.append(True, self.known[1:] != self.known[:-1]))
+        first = self._first
         copies = np.diff(first, append=len(self.known))
         return first[copies > 1], copies[copies > 1]
 
@@ -98,9 +102,10 @@ def far_away(nearest: NearestRows, counts: IntArray) -> IntArray:
     """Rows that stand many times far from all others: groups without a neighbour that differs.
 
     As one node each, they would join the cluster that is nearest, however far it is. Many times is
-    ten times or more. Far is farther from all rows that stand fewer times than 99 of 100 of these
-    are from the tenth of them. Up to nine strays may be near, if the tenth is three times as far as
-    for 95 of 100.
+    ten times or more. The other rows stand fewer times. Each of them is at some distance from the
+    tenth nearest of them. Such a group is far if all of them are farther than this distance is for
+    99 of 100. Up to nine may be nearer. Then the tenth has to be three times as far as for 95 of
+    100.
 
     Parameters
     ----------
