@@ -23,16 +23,16 @@ SHIPPED = {
 }
 
 
-def discs(n: int) -> Labelled:
+def discs(n: int, seed: int = 0) -> Labelled:
     """Two discs that touch in one point."""
-    rng, y = np.random.default_rng(0), np.arange(n) % 2
+    rng, y = np.random.default_rng(seed), np.arange(n) % 2
     angle, radius = 2 * np.pi * rng.random(n), np.sqrt(rng.random(n))
     return np.c_[radius * np.cos(angle) + 2 * y, radius * np.sin(angle)], y
 
 
-def spirals(n: int, noise: float) -> Labelled:
+def spirals(n: int, noise: float, seed: int = 0) -> Labelled:
     """Two spirals, one inside the other."""
-    rng, y = np.random.default_rng(0), np.arange(n) % 2
+    rng, y = np.random.default_rng(seed), np.arange(n) % 2
     radius = 3 * np.pi * np.sqrt(rng.random(n)) + 0.5
     angle = radius + np.pi * y
     X = np.c_[radius * np.cos(angle), radius * np.sin(angle)]
@@ -45,9 +45,9 @@ def aniso() -> Labelled:
     return X @ np.array([[0.6, -0.6], [-0.4, 0.8]]), y
 
 
-def unequal(spread: float) -> Labelled:
+def unequal(spread: float, seed: int = 0) -> Labelled:
     """Seven round clusters of 25 to 800 rows."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     y = np.repeat(np.arange(7), [800, 400, 200, 100, 50, 25, 25])
     return 4 * rng.standard_normal((7, 5))[y] + spread * rng.standard_normal((len(y), 5)), y
 

@@ -1,17 +1,19 @@
 """Clusters of any shape: heat kernels beside other methods, from 500 to a million rows.
 
 Run ``python benchmarks/shapes.py [gallery sizes noise equal spirals discs bananas]``; without names
-all are run. The gallery is scikit-learn's (six sets of 500 rows, standardised, as its example draws
-them). Rows of noise are not scored. The bananas have at most ``--most`` rows. UMAP + HDBSCAN is
-left out where umap-learn is not installed. A dash stands for a method that would take minutes or
-all memory on so many rows. Seconds are those of the clock; ARI is adjusted for chance, NMI is
-arithmetic.
+all are run. The gallery is scikit-learn's (six sets of 500 rows, standardised). ARI, adjusted for
+chance, and NMI, arithmetic, are means of five draws of each set, because one draw is luck. The
+first draw of the gallery's is that of its example. Sets of 10 000 rows and more are drawn once.
+Rows of noise are not scored. The bananas have at most ``--most`` rows. UMAP + HDBSCAN is left out
+where umap-learn is not installed. A dash stands for a method that would take minutes or all memory
+on so many rows. Seconds are those of the clock, for the first draw.
 """
 
 import argparse
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 from sklearn.cluster import HDBSCAN, KMeans, SpectralClustering
@@ -24,64 +26,79 @@ from graphs import with_umap
 from heat_sets import discs, spirals, unequal
 from kernelmeans import KernelPowerKMeans
 
-#: Name, rows, classes (None if there are none) and number of clusters.
-Set = tuple[str, np.ndarray, np.ndarray | None, int]
+#: Rows, classes (None if there are none) and number of clusters.
+Labelled = tuple[np.ndarray, np.ndarray | None, int]
 Method = Callable[[np.ndarray, int], np.ndarray]
-SEED = 30
+#: Of the gallery, and widths of its varied clusters.
+SEED, WIDTHS = 30, [1.0, 2.5, 0.5]
+#: Fewest rows of a set that is drawn once.
+MANY = 10_000
 #: Rows above which a method is left out.
 MOST = {"spectral": 20_000, "hdbscan": 100_000, "umap + hdbscan": 20_000}
 
 
-def gallery() -> Iterator[Set]:
-    """The six sets of scikit-learn's comparison of clustering methods."""
-    n = 500
-    yield "circles", *make_circles(n, factor=0.5, noise=0.05, random_state=SEED), 2
-    yield "moons", *make_moons(n, noise=0.05, random_state=SEED), 2
-    X, y = make_blobs(n, random_state=170, cluster_std=[1.0, 2.5, 0.5])
-    yield "varied", X, y, 3
-    X, y = make_blobs(n, random_state=170)
-    yield "aniso", X @ np.array([[0.6, -0.6], [-0.4, 0.8]]), y, 3
-    yield "blobs", *make_blobs(n, random_state=SEED), 3
-    yield "no structure", np.random.RandomState(SEED).rand(n, 2), None, 3
+def varied(seed: int) -> Labelled:
+    """Three clusters of different width, at the places of the gallery's."""
+    *first, centers = make_blobs(500, random_state=170, cluster_std=WIDTHS, return_centers=True)
+    if seed == 0:
+        return first[0], first[1], 3
+    return *make_blobs(500, centers=centers, random_state=seed, cluster_std=WIDTHS), 3
 
 
-def sizes() -> Iterator[Set]:
-    """Seven round clusters, apart and near to each other."""
-    yield "25 to 800 rows", *unequal(1.0), 7
-    yield "25 to 800 rows, near", *unequal(1.6), 7
+def aniso(seed: int) -> Labelled:
+    """Three long clusters."""
+    X, y = make_blobs(500, random_state=170 + seed)
+    return X @ np.array([[0.6, -0.6], [-0.4, 0.8]]), y, 3
 
 
-def noise() -> Iterator[Set]:
+def moons_in_noise(seed: int) -> Labelled:
     """Two moons, and a fifth of the rows without a cluster, labelled -1, everywhere around them."""
-    X, y = make_moons(1600, noise=0.06, random_state=0)
+    X, y = make_moons(1600, noise=0.06, random_state=seed)
     low, high = X.min(axis=0) - 0.3, X.max(axis=0) + 0.3
-    rows = np.random.default_rng(0).uniform(low, high, (400, 2))
-    yield "moons in noise", np.concatenate([X, rows]), np.append(y, np.full(400, -1)), 2
+    rows = np.random.default_rng(seed).uniform(low, high, (400, 2))
+    return np.concatenate([X, rows]), np.append(y, np.full(400, -1)), 2
 
 
-def equal() -> Iterator[Set]:
+def customers(seed: int) -> Labelled:
     """Customers who bought, and a third who did not: their rows are equal."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(seed)
     y = rng.integers(0, 3, 900).clip(max=1)
-    yield "a third of zeros", np.log1p(y[:, None] * np.exp(rng.normal(5, 1, (900, 3)))), y, 2
+    return np.log1p(y[:, None] * np.exp(rng.normal(5, 1, (900, 3)))), y, 2
 
 
-def two_spirals() -> Iterator[Set]:
-    """Two spirals, of narrow and of wide noise."""
-    for noise in (0.3, 0.6):
-        yield f"spirals, noise {noise}", *spirals(2000, noise), 2
+def bananas(n: int, seed: int) -> Labelled:
+    """Two close bananas."""
+    return *make_moons(n, noise=0.1, random_state=seed), 2
 
 
-def touching_discs() -> Iterator[Set]:
-    """Two flat discs that touch."""
-    yield "touching discs", *discs(4000), 2
-
-
-def bananas(most: int) -> Iterator[Set]:
-    """Two close bananas, from a thousand to a million rows."""
-    for n in (10**3, 10**4, 10**5, 10**6):
-        if n <= most:
-            yield f"bananas {n}", *make_moons(n, noise=0.1, random_state=0), 2
+#: Sets by kind and name; a seed draws their rows.
+SETS: Mapping[str, Mapping[str, Callable[[int], Labelled]]] = {
+    # Those of scikit-learn's comparison of clustering methods, which draws the first of each.
+    "gallery": {
+        "circles": lambda seed: (
+            *make_circles(500, factor=0.5, noise=0.05, random_state=SEED + seed),
+            2,
+        ),
+        "moons": lambda seed: (*make_moons(500, noise=0.05, random_state=SEED + seed), 2),
+        "varied": varied,
+        "aniso": aniso,
+        "blobs": lambda seed: (*make_blobs(500, random_state=SEED + seed), 3),
+        "no structure": lambda seed: (np.random.RandomState(SEED + seed).rand(500, 2), None, 3),
+    },
+    # Seven round clusters, apart and near to each other.
+    "sizes": {
+        "25 to 800 rows": lambda seed: (*unequal(1.0, seed), 7),
+        "25 to 800 rows, near": lambda seed: (*unequal(1.6, seed), 7),
+    },
+    "noise": {"moons in noise": moons_in_noise},
+    "equal": {"a third of zeros": customers},
+    "spirals": {
+        "spirals, noise 0.3": lambda seed: (*spirals(2000, 0.3, seed), 2),
+        "spirals, noise 0.6": lambda seed: (*spirals(2000, 0.6, seed), 2),
+    },
+    "discs": {"touching discs": lambda seed: (*discs(4000, seed), 2)},
+    "bananas": {f"bananas {n}": partial(bananas, n) for n in (10**3, 10**4, 10**5, 10**6)},
+}
 
 
 METHODS: dict[str, Method] = {
@@ -96,43 +113,51 @@ METHODS: dict[str, Method] = {
 }
 
 
-def measured(method: str, X: np.ndarray, y: np.ndarray | None, k: int) -> str:
-    """ARI, NMI and seconds of a method on a set."""
-    if len(X) > MOST.get(method, len(X)):
+def measured(method: str, draws: Sequence[Labelled]) -> str:
+    """Mean ARI and NMI of a method, and seconds of the first draw."""
+    if len(draws[0][0]) > MOST.get(method, len(draws[0][0])):
         return f"{'-':>22}"
-    begin = time.perf_counter()
-    try:
-        labels = METHODS[method](X, k)
-    except ImportError:
-        return f"{'-':>22}"
-    seconds = time.perf_counter() - begin
-    if y is None:
-        return f"{f'{len(np.unique(labels))} found/{seconds:.2f}':>22}"
-    y, labels = y[y >= 0], labels[y >= 0]
-    ari, nmi = adjusted_rand_score(y, labels), normalized_mutual_info_score(y, labels)
-    return f"{f'{ari:.3f}/{nmi:.3f}/{seconds:.2f}':>22}"
+    found, seconds = [], []
+    for X, y, k in draws:
+        begin = time.perf_counter()
+        try:
+            labels = METHODS[method](X, k)
+        except ImportError:
+            return f"{'-':>22}"
+        seconds.append(time.perf_counter() - begin)
+        if y is None:
+            return f"{f'{len(np.unique(labels))} found/{seconds[0]:.2f}':>22}"
+        y, labels = y[y >= 0], labels[y >= 0]
+        found.append([adjusted_rand_score(y, labels), normalized_mutual_info_score(y, labels)])
+    ari, nmi = np.mean(found, axis=0)
+    return f"{f'{ari:.3f}/{nmi:.3f}/{seconds[0]:.2f}':>22}"
+
+
+def drawn(make: Callable[[int], Labelled], n_draws: int) -> list[Labelled]:
+    """Draws of a set, standardised; one of a set of many rows."""
+    draws: list[Labelled] = []
+    while len(draws) < n_draws:
+        X, y, k = make(len(draws))
+        draws.append((StandardScaler().fit_transform(X), y, k))
+        if len(X) >= MANY:
+            break
+    return draws
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("names", nargs="*")
+    parser.add_argument("kinds", nargs="*", default=SETS, help=", ".join(SETS))
+    parser.add_argument("--draws", type=int, default=5, help="draws of each set, by default 5")
     parser.add_argument("--most", type=int, default=10**6, help="most rows of the bananas")
     arguments = parser.parse_args()
-    made = {
-        "gallery": gallery,
-        "sizes": sizes,
-        "noise": noise,
-        "equal": equal,
-        "spirals": two_spirals,
-        "discs": touching_discs,
-        "bananas": lambda: bananas(arguments.most),
-    }
     warnings.simplefilter("ignore")
     print(f"{'ARI/NMI/seconds':<22}" + "".join(f"{name:>22}" for name in METHODS))
-    for name in arguments.names or made:
-        for title, X, y, k in made[name]():
-            X = StandardScaler().fit_transform(X)
-            cells = [measured(method, X, y, k) for method in METHODS]
+    for kind in arguments.kinds:
+        for title, make in SETS[kind].items():
+            if kind == "bananas" and int(title.split()[1]) > arguments.most:
+                continue
+            draws = drawn(make, arguments.draws)
+            cells = [measured(method, draws) for method in METHODS]
             print(f"{title:<22}" + "".join(cells), flush=True)
 
 

@@ -160,9 +160,9 @@ def heat(values: Any, vectors: Any, k: int, t: Any) -> tuple[Any, Any] | None:
         where rounding decides which pairs count.
     """
     weights = np.exp(-Long(t) * (1 - values))
-    if (np.abs(weights**2 / NEGLIGIBLE - 1) < 1e-6).any():
+    if (np.abs(weights[k:] ** 2 / NEGLIGIBLE - 1) < 1e-6).any():
         return None
-    count = min(pair_count(k), int((weights**2 > NEGLIGIBLE).sum()))
+    count = min(pair_count(k), max(k, int((weights**2 > NEGLIGIBLE).sum())), len(values))
     gap = values[count - 1] - values[count] if count < len(values) else Long(1)
     if gap <= 0:
         return None

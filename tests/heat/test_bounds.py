@@ -63,7 +63,8 @@ def residuals_of(A, k, t):
     """The fraction of the diagonal of expm(-2 t (I - S)) beside the eigenpairs in use."""
     values, vectors = spectrum(A)
     weights = np.exp(-2 * t * (1 - values))
-    used = (np.arange(len(A)) < pair_count(k)) & (weights > NEGLIGIBLE)
+    rank = np.arange(len(A))
+    used = (rank < k) | (rank < pair_count(k)) & (weights > NEGLIGIBLE)
     return 1 - vectors[:, used] ** 2 @ weights[used] / full_kernel(A, t)[1]
 
 

@@ -256,7 +256,7 @@ class TestEstimators:
 class TestGraphs:
     @pytest.mark.parametrize("density", [0, "auto"])
     def test_the_graph_that_heat_builds_has_the_clusters_of_heat(self, density):
-        X, _ = blobs(300, k=5, spread=1.0)
+        X, _ = blobs(300, k=5, spread=0.8)
         of_rows = KernelPowerKMeans(
             5, kernel="heat", n_neighbors=9, density=density, random_state=0
         ).fit(X)

@@ -149,7 +149,8 @@ class Spectrum(NamedTuple):
     def weighted(self, t: float) -> tuple[Array, BoolArray]:
         """The rows of U exp(-(1 - lambda) t) at a time, and which eigenpairs are in them."""
         weights, kept = heat_weights(self.values, t)
-        kept |= self.rank == 0
+        # Fewer features than clusters could not tell all of them apart.
+        kept |= (self.rank == 0) | (np.arange(len(kept)) < self.n_clusters)
         precision = np.result_type(*(vectors for _, vectors in self.pairs))
         features = np.zeros((self.S.shape[0], np.count_nonzero(kept)), precision)
         for column, index in enumerate(np.flatnonzero(kept)):

@@ -13,16 +13,17 @@ from kernelmeans.engines import Threads
 from kernelmeans.heat.separation import cluster_shares, edges_between
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit
-from kernelmeans.solver import EdgeWeights, annealed, solve
+from kernelmeans.solver import EdgeWeights, annealed, solve, swap_moves
 from kernelmeans.solver.seeding import greedy_kmeans_plusplus
 from kernelmeans.spaces.features import FeatureSpace
 
 #: Times that are tried, in units of the one with as many states as clusters. Longer times find
 #: clusters of very different sizes, and lose others.
-FACTORS = (1.0, 2.0, 4.0)
-#: Score of a longer time, as a fraction of the score of the first time, below which the longer time
-#: is better. Of 200 tables nearly all gain below it, and as many lose as gain above.
-BETTER = 0.68
+FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
+#: Score of a longer time, as a fraction of the score of the first time, below which it is better: a
+#: factor, and a power of the time. Images lose with a larger factor, small round clusters with a
+#: power nearer to 0.
+BETTER, PATIENCE = 0.8, -0.25
 #: The method of the estimators, by default.
 DEFAULTS: Any = {
     "s0": "auto",
@@ -53,7 +54,7 @@ class Trial(NamedTuple):
     features_at : callable
         Returns the features of the nodes of the graph at a time.
     graph : CSR array of shape (n_nodes, n_nodes)
-        The graph whose edges are counted, by their weights.
+        The graph of neighbours, whose edges are counted by their weights.
     nodes : callable
         Returns the node of each training row, or -1 for a row that has none.
     chooses : bool
@@ -70,6 +71,13 @@ class Trial(NamedTuple):
     nodes: Callable[[], IntArray]
     chooses: bool
     weighted: Data | None = None
+
+    def edges_between(self, nodes: IntArray, labels: IntArray, n_clusters: int) -> Array:
+        """The edges between clusters of nodes: the mean of those of both graphs."""
+        shares = cluster_shares(nodes, labels, self.graph.shape[0], n_clusters)
+        graphs = [graph for graph in (self.graph, self.weighted) if graph is not None]
+        mean: Array = np.mean([edges_between(graph, shares) for graph in graphs], axis=0)
+        return mean
 
     def edge_weights(self, sample_weight: Array, n_clusters: int) -> EdgeWeights | None:
         """What weighs the edges between clusters; None if it cannot, or has few rows."""
@@ -98,9 +106,9 @@ class Choice(NamedTuple):
     ----------
     factor : float
         The best of `FACTORS`.
-    cut : ndarray of shape (3,)
+    cut : ndarray of shape (n_factors,)
         For each factor, the fraction of all edges that connect clusters.
-    entropy : ndarray of shape (3,)
+    entropy : ndarray of shape (n_factors,)
         That of the fractions of all edges that clusters have, or 0 where a cluster is empty.
     """
 
@@ -114,11 +122,12 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
 
     The score of a time is the fraction of all edges that its clusters cut, divided by the entropy
     of the clusters. Without the entropy, one large cluster and a few crumbs would win, because they
-    cut few edges. A longer time replaces the shortest only if the score falls by a third, because
-    clusters of similar times hardly differ.
+    cut few edges. A longer time replaces the shortest only if the score falls by a third, and more
+    for the longest, because clusters of similar times hardly differ.
 
-    Several kernels count alike: clusters are those of the mean kernel, and edges those of all
-    graphs, each divided by their sum.
+    Edges count twice: alike, as in the graph of neighbours, and by their weights in the kernel. The
+    fraction is the mean of both. Several kernels count alike: clusters are those of the mean
+    kernel, and fractions the mean of those of all graphs.
 
     Parameters
     ----------
@@ -137,17 +146,19 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
         return None
     judged = []
     for factor in FACTORS:
-        labels = _clusters(_features(trials, nodes, factor), n_clusters)
+        # The shortest time has the most local optima. Swap moves of the fit would leave one that
+        # keeps its neighbours by chance.
+        with_rivals = factor == FACTORS[0]
+        labels = _clusters(_features(trials, nodes, factor), n_clusters, with_rivals)
         between = [
-            edges_between(
-                trial.graph, cluster_shares(own, labels, trial.graph.shape[0], n_clusters)
-            )
+            trial.edges_between(own, labels, n_clusters)
             for trial, own in zip(trials, nodes.T, strict=True)
         ]
         judged.append(_judged(np.mean(between, axis=0)))
     cut, entropy = np.transpose(judged)
     worth = np.divide(cut, entropy, out=np.full(len(cut), np.inf), where=entropy > 0)
-    best = int(np.argmin(np.append(BETTER * worth[0], worth[1:])))
+    bars = np.append(1.0, BETTER * np.power(FACTORS[1:], PATIENCE))
+    best = int(np.argmin(worth / bars))
     return Choice(FACTORS[best], cut, entropy)
 
 
@@ -183,7 +194,7 @@ def _judged(between: Array) -> tuple[float, float]:
     return float(cut / volumes.sum()), float(scipy.stats.entropy(volumes))
 
 
-def _clusters(features: Array, n_clusters: int) -> IntArray:
+def _clusters(features: Array, n_clusters: int, with_rivals: bool) -> IntArray:
     """Labels of rows by their features of norm 1: annealed, without swap moves."""
     n = len(features)
     sample = features
@@ -196,6 +207,8 @@ def _clusters(features: Array, n_clusters: int) -> IntArray:
         seeds = greedy_kmeans_plusplus(space, n_clusters, generators)
         method = annealed(space, n_clusters, **DEFAULTS)
         result = solve(space, space.at(seeds), method, list(range(RESTARTS)))
+        if with_rivals:
+            swap_moves(space, result, 0, DEFAULTS["max_iter"], 0)
     labels: IntArray = result.labels[result.best]
     if n == len(sample):
         return labels

@@ -394,8 +394,9 @@ class HeatKernel(DiffusionKernel):
 
     H is truncated. Of the eigenpairs lambda, U of all pieces of S, the 2 k + 10 leading ones are
     computed for k clusters. Of these, the ones with exp(-2 (1 - lambda) t) of at most 0.01 are
-    dropped, except the first of each piece. The features are the rows of U exp(-(1 - lambda) t),
-    scaled to norm 1. The kernel is their inner product. `residuals` says what it lacks.
+    dropped, except the k largest and the first of each piece. The features are the rows of
+    U exp(-(1 - lambda) t), scaled to norm 1. The kernel is their inner product. `residuals` says
+    what it lacks.
 
     It depends on the training rows, so it has to be fitted. A new row that equals a training row
     has the features of that row. The features of any other row are the mean of those of its
