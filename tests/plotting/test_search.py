@@ -169,6 +169,17 @@ def test_of_no_clusters_there_are_only_scores(nothing):
     assert len(stability(nothing, 2)[1].patches) == 8
 
 
+def test_without_a_choice_the_title_does_not_cover_the_names_of_lines():
+    noise = np.random.default_rng(0).uniform(size=(80, 2))
+    search = searched(noise, {"n_clusters": [6, 7], "kernel": KERNELS})
+    assert search.best_index_ is None
+    figure = plot_search(search)
+    figure.draw_without_rendering()
+    (panel,) = figure.subfigs
+    names, title = panel.legends[0].get_window_extent(), panel.texts[0].get_window_extent()
+    assert names.y1 < title.y0
+
+
 def test_candidates_of_one_number_of_clusters_stand_side_by_side():
     search = searched(grid={"n_clusters": [3], "kernel": ["rbf", "linear", "heat"]})
     figure = plot_search(search)

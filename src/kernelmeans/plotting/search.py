@@ -85,7 +85,9 @@ def plot_search(search: Any) -> Figure:
         draw_scores(axes, search)
         handles, names = axes[0].get_legend_handles_labels()
         if handles:
-            panels[0].legend(handles, names, loc="outside upper center", ncols=3, frameon=False)
+            # A title stands above without a choice.
+            place = "outside upper center" if chosen else "outside lower center"
+            panels[0].legend(handles, names, loc=place, ncols=3, frameon=False)
         if not chosen:
             panels[0].suptitle("No clusters that would be found again", fontsize="large")
             return figure
