@@ -32,7 +32,8 @@ def climbed(truth, most=200, stable=None, second=None):
 def test_the_truth_is_among_the_numbers(truth):
     tried = climbed(truth)
     assert truth in tried
-    assert max(tried) <= max(12, 2 * truth)
+    # Before the truth is tried, nothing is found.
+    assert max(tried) <= max(12, 2 * truth, 32 * (truth not in steps(12)))
 
 
 @pytest.mark.parametrize("second", [5, 10])
@@ -51,6 +52,15 @@ def test_of_large_numbers_one_is_near(truth):
 def test_the_end_of_the_ladder():
     assert 60 / max(climbed(150, most=60)) < 1 + 1 / 15
     assert [most_clusters(n) for n in (4, 10, 100, 4000)] == [3, 5, 12, 200]
+
+
+@pytest.mark.parametrize(("top", "more"), [(12, 16), (16, 24), (24, 32), (32, 48)])
+def test_it_goes_on_to_32_while_nothing_is_found(top, more):
+    tried = steps(top)
+    stability = [1 / k for k in tried]
+    results = {"n_clusters": tried, "mean_stability": stability, "valid": [False] * len(tried)}
+    assert (more in next_numbers(results, range(len(tried)), None, 200)) == (top < 32)
+    assert more not in next_numbers(results, range(len(tried)), 0, 200)
 
 
 def test_scores_that_are_missing_end_it():

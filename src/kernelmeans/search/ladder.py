@@ -14,6 +14,9 @@ from kernelmeans.search.candidates import content_of
 AUTO = "auto"
 #: The largest number of clusters that is tried in any case, if there are enough rows.
 FIRST_TOP = 12
+#: The largest number of clusters that is tried while none are found again. Twenty topics may be
+#: found where no number up to twelve is.
+SECOND_TOP = 32
 #: Fewest rows for each cluster in a half of the rows.
 ROWS_PER_CLUSTER = 10
 #: Most numbers that are tried between two steps at a time.
@@ -119,7 +122,8 @@ def next_numbers(
 ) -> list[int]:
     """Numbers of clusters to try next for one kernel.
 
-    The ladder goes on while its last step is the most stable one, or its clusters are found again.
+    The ladder goes on while its last step is the most stable one, or its clusters are found again,
+    and for three more steps if none are.
     Then the gaps from the most stable one to the choice, and beside these, are filled. Stability
     goes on rising where rows off topic make ever more clusters; so the truth may be between.
 
@@ -164,7 +168,8 @@ def next_numbers(
     top = max((k for k in steps(most) if k in tried), default=0)
     higher = [k for k in steps(most) if k > top]
     last = [row for row, k in zip(rows, tried, strict=True) if k == top]
-    if higher and (max(heads) >= top or any(results["valid"][row] for row in last)):
+    is_found = any(results["valid"][row] for row in last)
+    if higher and (max(heads) >= top or is_found or (best is None and top < SECOND_TOP)):
         return higher[:1]
     return _in_gaps(min(heads), max(heads), np.unique(tried), most)
 
