@@ -20,10 +20,10 @@ from kernelmeans.spaces.features import FeatureSpace
 #: Times that are tried, in units of the one with as many states as clusters. Longer times find
 #: clusters of very different sizes, and lose others.
 FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
-#: Score of a longer time, as a fraction of the score of the first time, below which it is better: a
-#: factor, and a power of the time. Images lose with a larger factor, small round clusters with a
-#: power nearer to 0.
-BETTER, PATIENCE = 0.8, -0.25
+#: Score of a longer time, as a fraction of the score of the first time, below which it is better:
+#: BETTER / factor ** DECAY. Images lose if the first is larger, small round clusters if the second
+#: is smaller.
+BETTER, DECAY = 0.8, 0.25
 #: The method of the estimators, by default.
 DEFAULTS: Any = {
     "s0": "auto",
@@ -157,7 +157,7 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
         judged.append(_judged(np.mean(between, axis=0)))
     cut, entropy = np.transpose(judged)
     worth = np.divide(cut, entropy, out=np.full(len(cut), np.inf), where=entropy > 0)
-    bars = np.append(1.0, BETTER * np.power(FACTORS[1:], PATIENCE))
+    bars = np.append(1.0, BETTER / np.power(FACTORS[1:], DECAY))
     best = int(np.argmin(worth / bars))
     return Choice(FACTORS[best], cut, entropy)
 
