@@ -157,6 +157,16 @@ def test_one_large_cluster_and_crumbs_are_no_better(sizes, better):
     assert choice.factor == FACTORS[better]
 
 
+def test_the_first_time_is_judged_after_more_starts():
+    """Two annealed starts merge two of these twelve clusters, and k-means++ finds all."""
+    rng, y = np.random.default_rng(0), np.repeat(np.arange(12), 20)
+    ends = 2 * rng.standard_normal((12, 6))[y] + 0.2 * rng.standard_normal((240, 6))
+    ends /= np.linalg.norm(ends, axis=1, keepdims=True)
+    pairs = scipy.sparse.csr_array((y[:, None] == y).astype(float))
+    choice = choose_factor([trial(1.0, lambda t: ends, pairs)], 12)
+    assert choice.cut[0] == 0 < choice.cut[1:].min()
+
+
 class TestSeveralKernels:
     def test_they_take_one_factor(self):
         X, y = unequal()

@@ -256,12 +256,13 @@ class TestEstimators:
 class TestGraphs:
     @pytest.mark.parametrize("density", [0, "auto"])
     def test_the_graph_that_heat_builds_has_the_clusters_of_heat(self, density):
-        X, _ = blobs(300, k=5, spread=0.8)
+        X, _ = blobs(300, k=5, spread=1.0)
+        # Edges of a graph that is given count by their weights alone where the time is chosen.
         of_rows = KernelPowerKMeans(
-            5, kernel="heat", n_neighbors=9, density=density, random_state=0
+            5, kernel="heat", n_neighbors=9, density=density, t="states", random_state=0
         ).fit(X)
         A = neighbours(X, 9) if density == 0 else oracle.neighbor_graph(cdist(X, X), 9, density)
-        model = fitted(A, 5)
+        model = fitted(A, 5, t="states")
         assert adjusted_rand_score(of_rows.labels_, model.labels_) == 1
         assert model.t_ == pytest.approx(of_rows.t_, rel=1e-9)
         assert model.inertia_ == pytest.approx(of_rows.inertia_, rel=1e-6)

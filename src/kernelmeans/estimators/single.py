@@ -205,7 +205,8 @@ class KernelPowerKMeans(OneKernelClusterer):
         counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
         2 to 16 times as long, if that lowers a score by a third or more: the fraction of edges that
         connect clusters, divided by the entropy of the clusters. It does so where sizes differ
-        much. With several kernels, or fewer than 20 rows for each cluster, it is ``"states"``.
+        much. Several kernels have one common factor. With fewer than 20 rows for each cluster it is
+        ``"states"``.
     metric : {"euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "cosine", \
 "correlation", "canberra", "braycurtis", "hamming", "jaccard", "dice", "rogerstanimoto", \
 "sokalsneath", "precomputed"}, default="euclidean"
@@ -347,8 +348,8 @@ class KernelPowerKMeans(OneKernelClusterer):
         graph.
     times_ : dict or None
         Times that ``t="auto"`` has tried: arrays ``"t"``; ``"cut"``, the fraction of all edges that
-        connect clusters, the mean of their number and their weight; and ``"entropy"``, that of the
-        clusters. None where none were tried.
+        connect clusters, by number and by weight; and ``"entropy"``, that of the clusters. None
+        where none were tried.
     eigenvalues_ : ndarray of shape (r,) or None
         Eigenvalues of the graph of a heat or graph kernel, one for each feature, in descending
         order; None for other kernels.
@@ -543,7 +544,8 @@ class KernelKMeans(OneKernelClusterer):
         counts the groups by the 2 n_clusters + 10 leading eigenvalues of the graph. ``"auto"`` is
         2 to 16 times as long, if that lowers a score by a third or more: the fraction of edges that
         connect clusters, divided by the entropy of the clusters. It does so where sizes differ
-        much. With several kernels, or fewer than 20 rows for each cluster, it is ``"states"``.
+        much. Several kernels have one common factor. With fewer than 20 rows for each cluster it is
+        ``"states"``.
     metric : {"euclidean", "l2", "manhattan", "l1", "cityblock", "chebyshev", "cosine", \
 "correlation", "canberra", "braycurtis", "hamming", "jaccard", "dice", "rogerstanimoto", \
 "sokalsneath", "precomputed"}, default="euclidean"
@@ -668,8 +670,8 @@ class KernelKMeans(OneKernelClusterer):
         graph.
     times_ : dict or None
         Times that ``t="auto"`` has tried: arrays ``"t"``; ``"cut"``, the fraction of all edges that
-        connect clusters, the mean of their number and their weight; and ``"entropy"``, that of the
-        clusters. None where none were tried.
+        connect clusters, by number and by weight; and ``"entropy"``, that of the clusters. None
+        where none were tried.
     eigenvalues_ : ndarray of shape (r,) or None
         Eigenvalues of the graph of a heat or graph kernel, one for each feature, in descending
         order; None for other kernels.

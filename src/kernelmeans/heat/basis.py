@@ -137,7 +137,7 @@ class Spectrum(NamedTuple):
         return solve_time(self.values, self.n_clusters, self.pieces.n_kept)
 
     def basis(self, t: float) -> Basis:
-        """The features at a time, without eigenpairs of negligible weight."""
+        """The features at a time, without eigenpairs that `weighted` leaves out."""
         features, kept = self.weighted(t)
         n_kept = np.bincount(self.piece[kept], minlength=len(self.pairs)).tolist()
         return Basis(unit_rows(features), self.values[kept], t, self._residuals(n_kept, t))
@@ -147,7 +147,10 @@ class Spectrum(NamedTuple):
         return np.asarray(unit_rows(self.weighted(t)[0]))
 
     def weighted(self, t: float) -> tuple[Array, BoolArray]:
-        """The rows of U exp(-(1 - lambda) t) at a time, and which eigenpairs are in them."""
+        """The rows of U exp(-(1 - lambda) t) at a time, and which eigenpairs are in them.
+
+        Those of negligible weight are left out, except as many as clusters.
+        """
         weights, kept = heat_weights(self.values, t)
         # Fewer features than clusters could not tell all of them apart.
         kept |= (self.rank == 0) | (np.arange(len(kept)) < self.n_clusters)

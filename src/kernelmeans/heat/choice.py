@@ -125,8 +125,9 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
     cut few edges. A longer time replaces the shortest only if the score falls by a third, and more
     for the longest, because clusters of similar times hardly differ.
 
-    Edges count twice: alike, as in the graph of neighbours, and by their weights in the kernel. The
-    fraction is the mean of both. Several kernels count alike: clusters are those of the mean
+    Edges of neighbours count twice: alike, and by their weights in the kernel. The fraction is the
+    mean of both. Those of a given graph count by their weights, and those between rows alone where
+    anchors make the kernel. Several kernels count alike: clusters are those of the mean
     kernel, and fractions the mean of those of all graphs.
 
     Parameters
@@ -146,8 +147,8 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
         return None
     judged = []
     for factor in FACTORS:
-        # The shortest time has the most local optima. Swap moves of the fit would leave one that
-        # keeps its neighbours by chance.
+        # The shortest time has the most local optima. The swap moves of the fit would leave such an
+        # optimum, so it is not judged.
         with_rivals = factor == FACTORS[0]
         labels = _clusters(_features(trials, nodes, factor), n_clusters, with_rivals)
         between = [
@@ -195,7 +196,10 @@ def _judged(between: Array) -> tuple[float, float]:
 
 
 def _clusters(features: Array, n_clusters: int, with_rivals: bool) -> IntArray:
-    """Labels of rows by their features of norm 1: annealed, without swap moves."""
+    """Labels of rows by their features of norm 1: annealed, and not swapped.
+
+    Rivals are hard runs from k-means++ seeds, as before the swap moves of a fit.
+    """
     n = len(features)
     sample = features
     if n > MOST_ROWS:

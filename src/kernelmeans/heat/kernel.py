@@ -288,7 +288,7 @@ class DiffusionKernel(Kernel):
     ) -> Trial:
         """As `_trial`, where the nodes are rows. Only rows of pieces that are kept count.
 
-        The time is chosen with edges that count ``alike``, or by their weights.
+        The time is chosen with edges that count ``alike`` as well, or by their weights alone.
         """
         kept = np.flatnonzero(spectrum.pieces.kept)
         if len(kept) < graph.shape[0]:

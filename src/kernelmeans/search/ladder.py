@@ -123,7 +123,7 @@ def next_numbers(
     """Numbers of clusters to try next for one kernel.
 
     The ladder goes on while its last step is the most stable one, or its clusters are found again,
-    and for three more steps if none are.
+    and up to `SECOND_TOP` while none are.
     Then the gaps from the most stable one to the choice, and beside these, are filled. Stability
     goes on rising where rows off topic make ever more clusters; so the truth may be between.
 
