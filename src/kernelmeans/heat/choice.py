@@ -126,9 +126,9 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
     for the longest, because clusters of similar times hardly differ.
 
     Edges of neighbours count twice: alike, and by their weights in the kernel. The fraction is the
-    mean of both. Those of a given graph count by their weights, and those between rows alone where
-    anchors make the kernel. Several kernels count alike: clusters are those of the mean
-    kernel, and fractions the mean of those of all graphs.
+    mean of both. Edges of a given graph count by their weights alone. Where anchors make the
+    kernel, edges between rows count alike. Several kernels count alike: clusters are those of the
+    mean kernel, and fractions the mean of those of all graphs.
 
     Parameters
     ----------

@@ -122,10 +122,10 @@ def next_numbers(
 ) -> list[int]:
     """Numbers of clusters to try next for one kernel.
 
-    The ladder goes on while its last step is the most stable one, or its clusters are found again,
-    and up to `SECOND_TOP` while none are.
-    Then the gaps from the most stable one to the choice, and beside these, are filled. Stability
-    goes on rising where rows off topic make ever more clusters; so the truth may be between.
+    The ladder goes on while its last step is the most stable one, or its clusters are found again.
+    Up to `SECOND_TOP` it goes on while none are. Then the gaps from the most stable one to the
+    choice, and beside these, are filled. Stability goes on rising where rows off topic make ever
+    more clusters; so the truth may be between.
 
     Parameters
     ----------
