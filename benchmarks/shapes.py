@@ -1,9 +1,9 @@
 """Clusters of any shape: heat kernels beside other methods, from 500 to a million rows.
 
-Run ``python benchmarks/shapes.py [gallery sizes noise equal spirals discs bananas]``; without names
-all are run. The gallery is scikit-learn's (six sets of 500 rows, standardised). ARI, adjusted for
-chance, and NMI, arithmetic, are means of five draws of each set, because one draw is luck. The
-first draw of the gallery's is that of its example. Sets of 10 000 rows and more are drawn once.
+Run ``python benchmarks/shapes.py [gallery sizes noise equal spirals discs line bananas]``; without
+names all are run. The gallery is scikit-learn's (six sets of 500 rows, standardised). ARI, adjusted
+for chance, and NMI, arithmetic, are means of five draws of each set, because one draw is luck. The
+first draw of the gallery's is that of its example. Sets of more than 10 000 rows are drawn once.
 Rows of noise are not scored. The bananas have at most ``--most`` rows. UMAP + HDBSCAN is left out
 where umap-learn is not installed. A dash stands for a method that would take minutes or all memory
 on so many rows. Seconds are those of the clock, for the first draw.
@@ -31,7 +31,9 @@ Labelled = tuple[np.ndarray, np.ndarray | None, int]
 Method = Callable[[np.ndarray, int], np.ndarray]
 #: Of the gallery, and widths of its varied clusters.
 SEED, WIDTHS = 30, [1.0, 2.5, 0.5]
-#: Fewest rows of a set that is drawn once.
+#: Rows of the bananas.
+BANANAS = (1000, 2000, 10_000, 20_000, 100_000, 10**6)
+#: Most rows of a set that is drawn more than once.
 MANY = 10_000
 #: Rows above which a method is left out.
 MOST = {"spectral": 20_000, "hdbscan": 100_000, "umap + hdbscan": 20_000}
@@ -49,6 +51,19 @@ def aniso(seed: int) -> Labelled:
     """Three long clusters."""
     X, y = make_blobs(500, random_state=170 + seed)
     return X @ np.array([[0.6, -0.6], [-0.4, 0.8]]), y, 3
+
+
+def four(large: int, small: int, seed: int) -> Labelled:
+    """A large round cluster and three small ones, on the corners of a square."""
+    corners = [[0, 0], [10, 0], [0, 10], [10, 10]]
+    sizes = [large, small, small, small]
+    return *make_blobs(sizes, centers=corners, cluster_std=1.5, random_state=seed), 4
+
+
+def line(n: int, seed: int) -> Labelled:
+    """Numbers in three normal groups, six standard deviations apart."""
+    y = np.arange(n) % 3
+    return (6.0 * y + np.random.default_rng(seed).standard_normal(n))[:, None], y, 3
 
 
 def moons_in_noise(seed: int) -> Labelled:
@@ -85,8 +100,12 @@ SETS: Mapping[str, Mapping[str, Callable[[int], Labelled]]] = {
         "blobs": lambda seed: (*make_blobs(500, random_state=SEED + seed), 3),
         "no structure": lambda seed: (np.random.RandomState(SEED + seed).rand(500, 2), None, 3),
     },
-    # Seven round clusters, apart and near to each other.
+    # Four round clusters, and seven, apart and near to each other.
     "sizes": {
+        "9100 and 3 x 300 rows": partial(four, 9100, 300),
+        "2700 and 3 x 90 rows": partial(four, 2700, 90),
+        "900 and 3 x 30 rows": partial(four, 900, 30),
+        "900 and 3 x 90 rows": partial(four, 900, 90),
         "25 to 800 rows": lambda seed: (*unequal(1.0, seed), 7),
         "25 to 800 rows, near": lambda seed: (*unequal(1.6, seed), 7),
     },
@@ -97,7 +116,8 @@ SETS: Mapping[str, Mapping[str, Callable[[int], Labelled]]] = {
         "spirals, noise 0.6": lambda seed: (*spirals(2000, 0.6, seed), 2),
     },
     "discs": {"touching discs": lambda seed: (*discs(4000, seed), 2)},
-    "bananas": {f"bananas {n}": partial(bananas, n) for n in (10**3, 10**4, 10**5, 10**6)},
+    "line": {f"{n} numbers": partial(line, n) for n in (300, 3000, 30_000)},
+    "bananas": {f"bananas {n}": partial(bananas, n) for n in BANANAS},
 }
 
 
@@ -139,7 +159,7 @@ def drawn(make: Callable[[int], Labelled], n_draws: int) -> list[Labelled]:
     while len(draws) < n_draws:
         X, y, k = make(len(draws))
         draws.append((StandardScaler().fit_transform(X), y, k))
-        if len(X) >= MANY:
+        if len(X) > MANY:
             break
     return draws
 

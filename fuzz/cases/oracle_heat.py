@@ -217,7 +217,10 @@ def neighbor_graph(model: Any, X: Any, far: Any, k: int, per: int) -> Graph | No
     np.fill_diagonal(far, -1)
     most = int(np.isfinite(far).sum(axis=1).max())
     auto = model.n_neighbors == "auto"
-    count = int(np.clip(round(1 + np.log2(n / k)), 2, 25)) if auto else model.n_neighbors
+    usual = int(np.clip(round(1 + np.log2(n / k)), 2, 25))
+    if model.metric != "precomputed" and X.shape[1] == 1:
+        usual = max(usual, min(2 * usual, n // k))
+    count = usual if auto else model.n_neighbors
     count = min(count, most)
     for number in (count, min(2 * count, most)):
         near = nearest(model, X, far, number)

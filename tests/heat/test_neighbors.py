@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 import scipy.sparse
 from numpy.testing import assert_array_equal
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import kneighbors_graph
 from threadpoolctl import threadpool_limits
 
 from data import cloud
-from kernelmeans import KernelKMeans
+from kernelmeans import KernelKMeans, KernelPowerKMeans
 from kernelmeans.heat import auto_neighbors
 from kernelmeans.heat.neighbors import NearestRows, origin_and_scale, without_loops
 
@@ -85,6 +87,18 @@ def test_pickles_do_not_hold_the_search_tree():
 )
 def test_the_number_of_neighbours_follows_rows_per_cluster(n, k, expected):
     assert auto_neighbors(n, k) == expected
+    assert auto_neighbors(n, k, n_features=1) == max(expected, min(2 * expected, n // k))
+
+
+@pytest.mark.parametrize("n", [100, 300, 3000])
+def test_clusters_on_a_line_are_as_good_as_those_of_kmeans(n):
+    # With half as many neighbours the graph falls apart in one draw of three.
+    for seed in range(5):
+        y = np.arange(n) % 3
+        X = (6.0 * y + np.random.default_rng(seed).standard_normal(n))[:, None]
+        means = KMeans(3, n_init=10, random_state=0).fit_predict(X)
+        labels = KernelPowerKMeans(3, random_state=0).fit_predict(X)
+        assert adjusted_rand_score(y, labels) > adjusted_rand_score(y, means) - 0.03
 
 
 def test_searches_of_several_threads_leave_filters_of_warnings_alone():

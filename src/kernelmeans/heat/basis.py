@@ -10,10 +10,9 @@ import scipy.sparse
 from kernelmeans._memory import remembered
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans.heat.eigenpairs import (
-    DENSE_FRACTION,
     DENSE_ROWS,
-    LANCZOS_NUMBERS,
     leading_pairs,
+    need_coarser,
     normalized,
     pair_count,
     part_of,
@@ -211,7 +210,7 @@ def _sought(graph: Data, S: Data, pieces: Pieces, sought: int) -> list[tuple[Arr
 
 
 def _pairs_of(graph: Data, S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
-    if len(rows) * count > LANCZOS_NUMBERS and count <= DENSE_FRACTION * len(rows):
+    if need_coarser(len(rows), count):
         return leading_pairs_of_large(part_of(graph, rows), count)
     return leading_pairs(S, rows, count)
 

@@ -7,7 +7,7 @@ from kernelmeans._arrays import to_numpy
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.heat.distinct import DistinctRows
 from kernelmeans.heat.metric import NORMS
-from kernelmeans.heat.neighbors import NearestRows, auto_neighbors, origin_and_scale
+from kernelmeans.heat.neighbors import NearestRows, origin_and_scale
 
 #: Most distinct values of a column that can tear a graph. Ages and percentages have fewer.
 FEW = 128
@@ -224,9 +224,8 @@ def untorn_sample(X: Data, metric: str, n_anchors: int, n_clusters: int, seed: i
     """
     n_rows = X.shape[0]
     tried = np.random.default_rng(seed).choice(n_rows, min(n_anchors, n_rows), replace=False)
-    nearest, known = DistinctRows.of(X[tried], None, metric)
-    n_neighbors = min(auto_neighbors(len(known), n_clusters), len(known))
-    _, columns = with_noise(nearest, n_neighbors)
+    nearest, _ = DistinctRows.of(X[tried], None, metric)
+    _, columns = with_noise(nearest, nearest.auto_neighbors(n_clusters))
     return dithered(X, columns) if len(columns) else X
 
 

@@ -10,9 +10,12 @@ from kernelmeans._typing import Array, Data, IntArray
 #: The graph of a piece becomes a dense matrix up to so many rows, or if more than this fraction of
 #: its eigenpairs are needed.
 DENSE_ROWS, DENSE_FRACTION = 400, 0.2
-#: Largest size of a piece for Lanczos' method: how many numbers its eigenvectors have. The method
-#: is more accurate, but takes many times as long for larger pieces. Their vectors are in float32.
-LANCZOS_NUMBERS = 2**19
+#: Largest size of a piece for Lanczos' method: how many numbers its eigenvectors have. For larger
+#: pieces coarser graphs are faster. In long chains of rows the gaps fall below the method's
+#: tolerance. Vectors of larger pieces are in float32.
+LANCZOS_NUMBERS = 2**17
+#: Nodes of the coarsest graph for each vector, and at least.
+NODES_PER_VECTOR, FEWEST_NODES = 8, 2000
 #: Lanczos vectors in addition to the pairs: more of them take longer than the steps that they save.
 EXTRA_VECTORS = 20
 #: Largest residual of eigenpairs of larger pieces; eigenvalues and leading pairs are far more
@@ -38,11 +41,22 @@ def pair_count(n_clusters: int) -> int:
     return PAIRS_PER_CLUSTER * n_clusters + EXTRA_PAIRS
 
 
+def coarsest_size(n_vectors: int) -> int:
+    """Nodes of a graph that is not made coarser."""
+    return max(FEWEST_NODES, NODES_PER_VECTOR * n_vectors)
+
+
+def need_coarser(n_rows: int, count: int) -> bool:
+    """Whether so many pairs of a piece come from coarser graphs, and not from Lanczos' method."""
+    return n_rows * count > LANCZOS_NUMBERS and n_rows > coarsest_size(count)
+
+
 def pairs_bytes(n_rows: int, n_neighbors: int, n_clusters: int) -> int:
     """Bytes for a graph and its eigenpairs."""
     # Value and column of both directions of each edge, in the sum (B + B.T) / 2 and in its terms.
-    graph, numbers = 4 * n_rows * n_neighbors * 12, n_rows * pair_count(n_clusters)
-    if numbers > LANCZOS_NUMBERS:
+    count = pair_count(n_clusters)
+    graph, numbers = 4 * n_rows * n_neighbors * 12, n_rows * count
+    if need_coarser(n_rows, count):
         # Coarser graphs; vectors that are filtered, with those in addition, and features.
         return graph * 5 // 4 + 4 * 7 * numbers
     # Lanczos' vectors, the eigenvectors, and the features.

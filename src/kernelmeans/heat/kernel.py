@@ -505,7 +505,7 @@ class HeatKernel(DiffusionKernel):
         if metric not in shared:
             shared[metric] = DistinctRows.of(X, sample_weight, metric)
         nearest, known = distinct = shared[metric]
-        n_neighbors = self._settled_neighbors(len(known), n_clusters)
+        n_neighbors = self._settled_neighbors(nearest, n_clusters)
 
         # One search finds all neighbours, also those by which columns tear the graph.
         def seek(rows: NearestRows, count: int, end: int) -> tuple[Array, Array]:
@@ -586,7 +586,7 @@ class HeatKernel(DiffusionKernel):
         # Rows far away have no weights on other anchors then.
         anchors = anchors.with_rows(distinct.repeated(n_nearest + 1))
         graph = AnchorGraph(X, sample_weight, anchors, n_nearest)
-        n_neighbors = min(auto_neighbors(len(known), n_clusters), len(known))
+        n_neighbors = sample.auto_neighbors(n_clusters)
         # One search finds the neighbours for the time too.
         self._weigh(graph, lambda count: sample.near(max(count, n_neighbors - 1))[1], len(known))
         heat = AnchorHeat.of(graph, n_clusters)
@@ -675,7 +675,7 @@ class HeatKernel(DiffusionKernel):
         search, n_neighbors = 0, self._given["n_neighbors"]
         if isinstance(n_neighbors, str):
             # Twice as many, in case the graph has too many pieces.
-            n_neighbors = 2 * self.factor * auto_neighbors(n, n_clusters)
+            n_neighbors = 2 * self.factor * auto_neighbors(n, n_clusters, X.shape[1])
         if are_sought_in_cells(X, self._given["metric"]):
             # Distances and places of neighbours, and of candidates.
             rows += 24 * (n * max(DIMENSION_NEIGHBORS, n_neighbors) + CANDIDATES)
@@ -685,11 +685,11 @@ class HeatKernel(DiffusionKernel):
         # The graph follows the search.
         return int(rows) + max(search, pairs_bytes(n, min(n_neighbors, n), n_clusters))
 
-    def _settled_neighbors(self, n_rows: int, n_clusters: int) -> int:
+    def _settled_neighbors(self, nearest: NearestRows, n_clusters: int) -> int:
         """Neighbours of each of the distinct rows, not more than there are rows."""
-        given = self._given["n_neighbors"]
+        given, n_rows = self._given["n_neighbors"], int(nearest.rows.shape[0])
         if isinstance(given, str):
-            return min(self.factor * auto_neighbors(n_rows, n_clusters), n_rows)
+            return min(self.factor * nearest.auto_neighbors(n_clusters), n_rows)
         if given >= n_rows:
             warn_user(
                 f"{self.title}: {option('n_neighbors', given)} is not less than the number of "

@@ -15,10 +15,8 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.heat.eigenpairs import leading_pairs, normalized
+from kernelmeans.heat.eigenpairs import coarsest_size, leading_pairs, normalized
 
-#: Nodes of the coarsest graph for each vector, and at least.
-NODES_PER_VECTOR, FEWEST_NODES = 8, 2000
 #: Fraction of the nodes that a coarser graph has at most.
 COARSER = 0.9
 #: Relative difference of edges that count as equal.
@@ -122,7 +120,7 @@ def _levels(graph: Data, n_vectors: int) -> tuple[list[Level], Data]:
     Stars have no coarser graph, and end it early.
     """
     levels: list[Level] = []
-    while graph.shape[0] > max(FEWEST_NODES, NODES_PER_VECTOR * n_vectors):
+    while graph.shape[0] > coarsest_size(n_vectors):
         S, degrees = normalized(graph), graph.sum(axis=1)
         parents = _matched(S)
         parts = scipy.sparse.csr_array((np.ones(len(parents)), (np.arange(len(parents)), parents)))

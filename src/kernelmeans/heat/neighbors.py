@@ -33,6 +33,8 @@ from kernelmeans.heat.metric import (
 
 #: Fewest and most neighbours that ``n_neighbors="auto"`` takes.
 FEWEST, MOST = 2, 25
+#: Factor on them for rows of a single column.
+IN_ONE_COLUMN = 2
 #: Neighbours that messages say to store for it: more than ``MOST``.
 AMPLE = 30
 #: Most edges in the search for the fewest neighbours that connect pieces; they take some 40 MB.
@@ -50,11 +52,13 @@ FEW_ROWS = 20_000
 ALL_PAIRS, PRODUCTS = 1e11, 50
 
 
-def auto_neighbors(n_samples: int, n_clusters: int) -> int:
+def auto_neighbors(n_samples: int, n_clusters: int, n_features: int = 2) -> int:
     """Neighbours of a row, itself included, for ``n_neighbors="auto"``.
 
     They grow with the rows per cluster. Clusters of ten rows take few, because more would join
     clusters; those of thousands take more, because few would break flat clusters into pieces.
+    Numbers on a line take twice as many. No edge crosses a gap that is longer than the next k gaps
+    on either side together. With log2(n) neighbours a line of n rows has such a gap by chance.
 
     Parameters
     ----------
@@ -62,19 +66,27 @@ def auto_neighbors(n_samples: int, n_clusters: int) -> int:
         Number of distinct rows.
     n_clusters : int
         Number of clusters.
+    n_features : int, default=2
+        Number of columns.
 
     Returns
     -------
     int
-        1 + log2(n_samples / n_clusters), rounded, between 2 and 25.
+        1 + log2(n_samples / n_clusters), rounded, between 2 and 25. In one column twice that, but
+        not beyond the mean cluster.
 
     Examples
     --------
     >>> from kernelmeans.heat import auto_neighbors
     >>> auto_neighbors(6, 2), auto_neighbors(400, 40), auto_neighbors(1797, 10)
     (3, 4, 8)
+    >>> auto_neighbors(1797, 10, n_features=1)
+    16
     """
-    return int(np.clip(round(1 + math.log2(n_samples / n_clusters)), FEWEST, MOST))
+    count = int(np.clip(round(1 + math.log2(n_samples / n_clusters)), FEWEST, MOST))
+    if n_features == 1:
+        count = max(count, min(IN_ONE_COLUMN * count, n_samples // n_clusters))
+    return count
 
 
 class Neighbors(NamedTuple):
@@ -131,6 +143,11 @@ class NearestRows:
     def n_sought(self) -> int:
         """Other rows for each row that the widest search so far has sought."""
         return 0 if self._found is None else int(self._found.columns.shape[1])
+
+    def auto_neighbors(self, n_clusters: int) -> int:
+        """`auto_neighbors` of these rows, but not more than there are."""
+        n_rows, n_features = map(int, self.rows.shape)
+        return min(auto_neighbors(n_rows, n_clusters, n_features), n_rows)
 
     @cached_property
     def _cells(self) -> Cells:

@@ -10,7 +10,7 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.heat.closeness import closeness
 from kernelmeans.heat.distinct import DistinctRows, counting_rows
-from kernelmeans.heat.neighbors import auto_neighbors, csr_of
+from kernelmeans.heat.neighbors import csr_of
 from kernelmeans.lowrank import subsample
 
 #: Rows whose neighbours are sought where the kernel has not found them.
@@ -170,7 +170,7 @@ def borders_of_neighbors(
     n = len(known)
     graph = scipy.sparse.csr_array((1, 1))
     if n > 1:
-        others = np.sort(nearest.others(min(auto_neighbors(n, n_clusters), n) - 1), axis=1)
+        others = np.sort(nearest.others(nearest.auto_neighbors(n_clusters) - 1), axis=1)
         one_way = csr_of(np.ones(others.size), others, n)
         graph = one_way.maximum(one_way.T)
     nodes, labels = distinct.places(counting_rows(X, sample_weight)), labels[sample_weight > 0]

@@ -6,7 +6,6 @@ from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.heat.digests import digests, find
 from kernelmeans.heat.distinct import DistinctRows
 from kernelmeans.heat.dither import untorn
-from kernelmeans.heat.neighbors import auto_neighbors
 from kernelmeans.heat.pieces import DEBRIS, find_pieces
 
 #: Label of a row in a piece that is too small to be a cluster.
@@ -35,8 +34,7 @@ def pieces_of(X: Array) -> IntArray:
     array([0, 0, 0, 0, 1, 1, 1])
     """
     rows = DistinctRows.of(X, None, "euclidean")
-    n_rows = len(rows.known)
-    n_neighbors = min(auto_neighbors(n_rows, 2), n_rows)
+    n_rows, n_neighbors = len(rows.known), rows.nearest.auto_neighbors(2)
     sought, _ = untorn(rows.nearest, n_neighbors)
     found = find_pieces(sought.graph(n_neighbors), 1)
     large = found.sizes >= DEBRIS * n_rows / np.arange(1, len(found.sizes) + 1)
