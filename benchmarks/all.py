@@ -61,6 +61,11 @@ SETS = {
 Rows = list[list[str]]
 
 
+def in_brackets(seconds: str) -> str:
+    """Seconds that stay on one line."""
+    return f" ({seconds}\N{NO-BREAK SPACE}s)"
+
+
 def lines_of(text: str) -> list[dict[str, str]]:
     """Cells under a line of headings, where two blanks or more divide columns; "" is the first."""
     head, *lines = (re.split(r"\s{2,}", line.strip()) for line in text.splitlines() if line.strip())
@@ -107,7 +112,7 @@ def scoreboard(text: str) -> Rows:
 def shapes(text: str) -> Rows:
     """ARI and seconds of sets that have clusters."""
     return [
-        [one[""], *(re.sub("/.*/(.*)", r" (\1 s)", one[name]) for name in METHODS.values())]
+        [one[""], *(re.sub("/.*/(.*)", in_brackets(r"\1"), one[name]) for name in METHODS.values())]
         for one in lines_of(text)
         if "found" not in one["heat"]
     ]
@@ -143,7 +148,7 @@ def embeddings(text: str) -> Rows:
         title = f"{SETS[name]}, {thousands(n)} x {p}, k = {k}"
         some = f"; {alone} of {100 * float(share):.0f} %" if float(share) < 1 else ""
         cells = found.setdefault(title, dict.fromkeys(methods, "fails"))
-        cells[method] = f"{ari}{some} ({seconds} s)"
+        cells[method] = f"{ari}{some}{in_brackets(seconds)}"
     return [[title, *cells.values()] for title, cells in found.items()]
 
 

@@ -90,11 +90,11 @@ PRINTED = {
         [
             [
                 "USPS, 9298 x 256, k = 10",
-                "0.892 (2.1 s)",
-                "0.756 (2.2 s)",
-                "0.899; 0.934 of 96 % (2.3 s)",
+                "0.892 (2.1\N{NO-BREAK SPACE}s)",
+                "0.756 (2.2\N{NO-BREAK SPACE}s)",
+                "0.899; 0.934 of 96 % (2.3\N{NO-BREAK SPACE}s)",
                 "fails",
-                "0.542 (0.1 s)",
+                "0.542 (0.1\N{NO-BREAK SPACE}s)",
             ]
         ],
     ),

@@ -383,3 +383,15 @@ def test_what_cannot_be_searched_is_refused_before_any_fit(estimator, grid, mess
     monkeypatch.setattr("kernelmeans.search.race.evaluate", None)
     with pytest.raises((TypeError, ValueError), match=message):
         searched(estimator, X, grid)
+
+
+@pytest.mark.parametrize(
+    ("grid", "error", "message"),
+    [
+        (GRID, ValueError, r"'n_clusters' is no .* Pipeline.* Name it 'kmeans__n_clusters'\.$"),
+        ([2, 3], TypeError, r"got 2 in a list\. Give values as \{'kmeans__n_clusters': \[...\]\}"),
+    ],
+)
+def test_grids_that_name_nothing_are_refused(grid, error, message):
+    with pytest.raises(error, match=message):
+        searched(make_pipeline(StandardScaler(), KMeans()), X, grid)

@@ -133,6 +133,11 @@ def describe(
     >>> [cluster.typical_rows for cluster in describe(model, table, max_rows=1).records]
     [(1,), (3,)]
     """
+    if hasattr(table, "fit"):
+        raise TypeError(
+            f"table should be rows, got {table!r}; the model comes first, as in "
+            "describe(model, table)."
+        )
     columns = Table(table)
     found = _found(model_or_labels, table, X)
     if len(found.labels) != columns.n_rows:

@@ -93,6 +93,14 @@ class Candidate:
     @classmethod
     def of(cls, estimator: Any, params: Mapping[str, Any]) -> "Candidate":
         """Set parameters, which may be estimators."""
+        known = estimator.get_params()
+        for key in params:
+            inner = [name for name in known if name.endswith(f"__{key}")]
+            if key not in known and inner:
+                raise ValueError(
+                    f"param_grid: {key!r} is no parameter of the {type(estimator).__name__}, but of "
+                    f"a step. Name it {inner[-1]!r}."
+                )
         made = clone(estimator).set_params(**clone(dict(params), safe=False))
         name = clusters_parameter(made)
         step = f"{made.steps[-1][0]}__" if isinstance(made, Pipeline) else ""

@@ -75,6 +75,11 @@ class Ladder:
         # The other parameters of each kernel whose number of clusters is open.
         self._open: list[dict[str, Any]] = []
         for grid in [param_grid] if isinstance(param_grid, Mapping) else param_grid:
+            if not isinstance(grid, Mapping):
+                raise TypeError(
+                    "param_grid should be a dict of parameters and their values, or a list of such "
+                    f"dicts; got {grid!r} in a list. Give values as {{{name!r}: [...]}}."
+                )
             if isinstance(grid.get(name), str) and grid[name] == AUTO:
                 self._open += ParameterGrid({k: v for k, v in grid.items() if k != name})
             else:
