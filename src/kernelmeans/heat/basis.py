@@ -56,42 +56,6 @@ class Basis(NamedTuple):
     residuals: Array | None = None
 
 
-def heat_basis(graph: Data, pieces: Pieces, n_clusters: int, t: float | str = "auto") -> Basis:
-    """The rows of U exp(-(1 - lambda) t), scaled to norm 1, for the leading eigenpairs.
-
-    These are the `pair_count` leading ones of all pieces, without those of negligible weight.
-
-    Parameters
-    ----------
-    graph : CSR array of shape (n_rows, n_rows)
-        Edges A. The eigenvalues of D^-1/2 A D^-1/2 are lambda, and its eigenvectors U.
-    pieces : Pieces
-        Its connected components.
-    n_clusters : int
-        Number of clusters.
-    t : "auto" or float, default="auto"
-        The time; ``"auto"`` is `solve_time`.
-
-    Returns
-    -------
-    Basis
-        Features, eigenvalues and time; residuals if no piece has more than 200 rows and no H_ii is
-        rounded to 0.
-
-    Examples
-    --------
-    >>> import numpy as np, scipy.sparse
-    >>> from kernelmeans.heat.basis import heat_basis
-    >>> from kernelmeans.heat.pieces import find_pieces
-    >>> graph = scipy.sparse.csr_array(np.kron(np.eye(2), np.ones((3, 3))))
-    >>> features = heat_basis(graph, find_pieces(graph, 2), 2).features
-    >>> (features @ features.T).round(2)[0] + 0.0
-    array([1., 1., 1., 0., 0., 0.])
-    """
-    spectrum = Spectrum.of(graph, pieces, n_clusters)
-    return spectrum.basis(spectrum.time() if isinstance(t, str) else t)
-
-
 class Spectrum(NamedTuple):
     """The leading eigenpairs of a graph, from which features at any time follow.
 
@@ -122,7 +86,27 @@ class Spectrum(NamedTuple):
 
     @classmethod
     def of(cls, graph: Data, pieces: Pieces, n_clusters: int) -> "Spectrum":
-        """The `pair_count` leading eigenpairs of a graph; arguments as for `heat_basis`."""
+        """The `pair_count` leading eigenpairs of all pieces of a graph.
+
+        Parameters
+        ----------
+        graph : CSR array of shape (n_rows, n_rows)
+            Edges A. The eigenvalues of D^-1/2 A D^-1/2 are lambda, and its eigenvectors U.
+        pieces : Pieces
+            Its connected components.
+        n_clusters : int
+            Number of clusters.
+
+        Examples
+        --------
+        >>> import numpy as np, scipy.sparse
+        >>> from kernelmeans.heat.basis import Spectrum
+        >>> from kernelmeans.heat.pieces import find_pieces
+        >>> graph = scipy.sparse.csr_array(np.kron(np.eye(2), np.ones((3, 3))))
+        >>> features = Spectrum.of(graph, find_pieces(graph, 2), 2).features(t=9.0)
+        >>> (features @ features.T).round(2)[0] + 0.0
+        array([1., 1., 1., 0., 0., 0.])
+        """
         count, S = pair_count(n_clusters), normalized(graph)
         pairs = _leading(graph, S, pieces, count)
         piece = np.repeat(np.arange(len(pairs)), [len(values) for values, _ in pairs])
@@ -136,7 +120,10 @@ class Spectrum(NamedTuple):
         return solve_time(self.values, self.n_clusters, self.pieces.n_kept)
 
     def basis(self, t: float) -> Basis:
-        """The features at a time, without eigenpairs that `weighted` leaves out."""
+        """The features at a time, without eigenpairs that `weighted` leaves out.
+
+        Residuals are known if no piece has more than 200 rows and no H_ii is rounded to 0.
+        """
         features, kept = self.weighted(t)
         n_kept = np.bincount(self.piece[kept], minlength=len(self.pairs)).tolist()
         return Basis(unit_rows(features), self.values[kept], t, self._residuals(n_kept, t))

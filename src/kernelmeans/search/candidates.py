@@ -98,8 +98,8 @@ class Candidate:
             inner = [name for name in known if name.endswith(f"__{key}")]
             if key not in known and inner:
                 raise ValueError(
-                    f"param_grid: {key!r} is no parameter of the {type(estimator).__name__}, but of "
-                    f"a step. Name it {inner[-1]!r}."
+                    f"param_grid: {key!r} is no parameter of {type(estimator).__name__}, but of a "
+                    f"step. Name it {inner[-1]!r}."
                 )
         made = clone(estimator).set_params(**clone(dict(params), safe=False))
         name = clusters_parameter(made)
