@@ -294,7 +294,7 @@ def rendered(page: str, figures: Mapping[str, Any]) -> str:
 def stored(figures: Mapping[str, Any]) -> str:
     """The text of the file, with a line for each row."""
     text = json.dumps(figures, indent=1, ensure_ascii=False) + "\n"
-    return re.sub(r"\[[^][]*\]", lambda one: " ".join(one[0].split()), text)
+    return re.sub(r"\[[^][]*\]", lambda one: re.sub("[ \n]+", " ", one[0]), text)
 
 
 def replace(file: Path, text: str) -> None:
