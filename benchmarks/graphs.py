@@ -1,10 +1,10 @@
 """Heat kernels on real sets: how well clusters match classes, beside other methods.
 
-Run ``python benchmarks/graphs.py [names]``; ``usps pendigits letters`` are sets of 10 000 to 20 000
-rows, downloaded where they are absent. Sets that kernelmeans_paper.datasets has not fetched are
-left out, and so is UMAP + HDBSCAN where umap-learn is not installed. Every method fits the same
-rows: as they are for images and digits, standardised for the others. HDBSCAN's noise counts as one
-cluster.
+Run ``python benchmarks/graphs.py [names]``; ``usps pendigits mnist letters`` are sets of 10 000 to
+20 000 rows, downloaded where they are absent, of MNIST the test images. Sets that
+kernelmeans_paper.datasets has not fetched are left out, and so is UMAP + HDBSCAN where umap-learn
+is not installed. Every method fits the same rows: as they are for images and digits, standardised
+for the others. HDBSCAN's noise counts as one cluster.
 
 NMI is arithmetic, seconds are those of the clock. ``--splits`` adds a figure for the prediction of
 new rows: the mean ARI over that many splits between `predict` on a held-out fifth of the rows and

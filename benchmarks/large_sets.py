@@ -4,6 +4,7 @@ Files are read from the folder that ``KERNELMEANS_DATA`` names. Missing files ar
 it, each from one commit of a public repository, and their hashes are checked.
 """
 
+import gzip
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -23,6 +24,14 @@ _DIGITS = Repository(
 _LETTERS = Repository(
     "davidgasquez/letter-recognition", "fe3c4830d0003e53340bbf40a57c3573e021df64", _UNKNOWN
 )
+
+_MNIST = Repository("fgnt/mnist", "ae608a02b796c9ee908c082585a5f006fe05258e", _UNKNOWN)
+
+
+def _mnist(paths: list[Path]) -> Labelled:
+    """Headers have 16 bytes and 8."""
+    images, labels = (np.frombuffer(gzip.decompress(path.read_bytes()), np.uint8) for path in paths)
+    return images[16:].reshape(-1, 784).astype(float), labels[8:]
 
 
 def _usps(paths: list[Path]) -> Labelled:
@@ -70,6 +79,24 @@ LARGE: Mapping[str, tuple[Callable[[list[Path]], Labelled], tuple[File, ...]]] =
                 "70f0eb502f352398cbab8f3cf8c60365ceede5390a0ed78fe7767739e7173ae1",
                 _DIGITS,
                 "pendigits.tes",
+            ),
+        ),
+    ),
+    # The test images, 28 x 28 grey values.
+    "mnist": (
+        _mnist,
+        (
+            File(
+                "t10k-images-idx3-ubyte.gz",
+                "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+                _MNIST,
+                "t10k-images-idx3-ubyte.gz",
+            ),
+            File(
+                "t10k-labels-idx1-ubyte.gz",
+                "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+                _MNIST,
+                "t10k-labels-idx1-ubyte.gz",
             ),
         ),
     ),
