@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, KMeans
-from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs
+from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make_circles
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import pairwise_distances
 from sklearn.pipeline import make_pipeline
@@ -679,3 +679,10 @@ def test_a_search_is_described_as_its_best_pipeline(rng):
     found = describe(search, table).columns
     assert {"log mean", "most frequent"} <= set(found["statistic"])
     pd.testing.assert_frame_equal(found, describe(search.best_estimator_, table).columns)
+
+
+def test_rings_have_a_picture_instead_of_averages():
+    X, y = make_circles(300, factor=0.4, noise=0.05, random_state=0)
+    assert "No average differs between clusters, as with rings" in str(describe(y, X))
+    assert "No average" not in str(describe(X[:, 0] > 0, X))
+    assert "No average" not in str(describe(np.zeros(300, int), X))

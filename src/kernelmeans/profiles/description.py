@@ -20,6 +20,10 @@ IS_MISSING = " is missing"
 #: Fraction of missing values from which a column is called missing.
 MOSTLY = 0.5
 _WIDTH = 78
+_NO_AVERAGE_DIFFERS = (
+    "No average differs between clusters, as with rings around one centre. A picture tells more: "
+    "that of a report, or plot_fit."
+)
 # Most letters of the name of a column.
 _LONGEST = 22
 
@@ -287,6 +291,11 @@ class Description:
             yield "\n" + "\n".join(wrap(f"{sentence} {advice(column)}", _WIDTH))
         if self.remark:
             yield "\n" + "\n".join(wrap(self.remark, _WIDTH))
+        # The first column of a cluster differs most.
+        firsts = [own[0] for _, own in self._by_cluster.values() if own]
+        small = [abs(entry.difference) < SMALLEST for entry in firsts]
+        if len(small) > 1 and all(small):
+            yield "\n" + "\n".join(wrap(_NO_AVERAGE_DIFFERS, _WIDTH))
         if every:
             told = {entry.statistic for top in tops.values() for entry in top}
             logs = " (of logarithms beside log means)" * ("log mean" in told)
