@@ -41,7 +41,7 @@ def signed_rank_p(first: Sequence[float], second: Sequence[float]) -> float:
     Parameters
     ----------
     first, second : sequence of float
-        Values of two methods from the same starts.
+        Values of two methods from the same starts, or their means on the same data sets.
 
     Returns
     -------
