@@ -524,6 +524,7 @@ def test_a_search_without_clusters_has_one(rng):
         (([0, 1], ["a text", "another"]), ValueError, r"^X has one dimension.*table, X=X\)"),
         (([0, 1], pd.Series(["a text", "another"])), ValueError, "^X has one dimension"),
         ((KernelPowerKMeans(2), np.ones((2, 1))), NotFittedError, "not fitted"),
+        ((np.ones((2, 1)), KernelPowerKMeans(2)), TypeError, "the model comes first"),
     ],
 )
 def test_refusals(arguments, error, message):
@@ -683,6 +684,14 @@ def test_a_search_is_described_as_its_best_pipeline(rng):
 
 def test_rings_have_a_picture_instead_of_averages():
     X, y = make_circles(300, factor=0.4, noise=0.05, random_state=0)
-    assert "No average differs between clusters, as with rings" in str(describe(y, X))
-    assert "No average" not in str(describe(X[:, 0] > 0, X))
-    assert "No average" not in str(describe(np.zeros(300, int), X))
+    remark = "differ in the spread of columns, but not in averages"
+    assert remark in str(describe(y, X))
+    others = X[:, 0] > 0, np.zeros(300, int), np.random.default_rng(0).permutation(y)
+    assert not any(remark in str(describe(labels, X)) for labels in others)
+    assert remark not in str(describe(y, np.ones((300, 1))))
+    assert remark not in str(describe(y, pd.DataFrame({"c": ["a", "b"] * 150})))
+
+
+def test_a_column_may_be_called_fit():
+    frame = pd.DataFrame({"fit": [0.0, 0.1, 5.0, 5.1]})
+    assert describe([0, 0, 1, 1], frame).top(0)[0].column == "fit"

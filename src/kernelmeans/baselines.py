@@ -307,8 +307,9 @@ class RKKM(OneKernelClusterer):
         Keyword arguments for a callable kernel.
     n_neighbors : "auto" or int, default="auto"
         Number of neighbours of a row in the graph of the heat kernel, the row itself included.
-        ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded, and twice that for a single column.
-        It doubles if the graph would have more large pieces than there are clusters.
+        ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded. For a single column it is twice
+        that, but at most n_samples / n_clusters. Either doubles if the graph would have more large
+        pieces than there are clusters.
     t : "auto", "states" or float, default="auto"
         Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It

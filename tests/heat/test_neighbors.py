@@ -14,7 +14,7 @@ from sklearn.neighbors import kneighbors_graph
 from threadpoolctl import threadpool_limits
 
 from data import cloud
-from kernelmeans import KernelKMeans, KernelPowerKMeans
+from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.heat import auto_neighbors
 from kernelmeans.heat.neighbors import NearestRows, origin_and_scale, without_loops
 
@@ -82,12 +82,35 @@ def test_pickles_do_not_hold_the_search_tree():
 
 
 @pytest.mark.parametrize(
-    ("n", "k", "expected"),
-    [(6, 2, 3), (3, 3, 2), (400, 40, 4), (1797, 10, 8), (10**5, 2, 17), (10**9, 2, 25)],
+    ("n", "k", "expected", "in_one_column"),
+    [
+        (6, 2, 3, 3),
+        (3, 3, 2, 2),
+        (20, 4, 3, 5),
+        (400, 40, 4, 8),
+        (1797, 10, 8, 16),
+        (10**5, 2, 17, 34),
+        (10**9, 2, 25, 50),
+    ],
 )
-def test_the_number_of_neighbours_follows_rows_per_cluster(n, k, expected):
+def test_the_number_of_neighbours_follows_rows_per_cluster(n, k, expected, in_one_column):
     assert auto_neighbors(n, k) == expected
-    assert auto_neighbors(n, k, n_features=1) == max(expected, min(2 * expected, n // k))
+    assert auto_neighbors(n, k, n_features=1) == in_one_column
+
+
+@pytest.mark.parametrize("kernels", [None, "neighbors"])
+def test_equal_numbers_far_away_have_no_other_neighbours(kernels):
+    # Rows have more neighbours in a single column, and a clump of equal ones more copies.
+    rng = np.random.default_rng(0)
+    groups = [rng.normal(0, 1, 4500), rng.normal(9, 1, 4500), np.full(400, 60.0)]
+    X = np.concatenate(groups)[:, None]
+    parameters = {"n_clusters": 3, "random_state": 0, "approximation": None}
+    model = KernelPowerKMeans(**parameters)
+    if kernels:
+        model = MultiKernelPowerKMeans(kernels=kernels, **parameters)
+    labels = model.fit_predict(X)
+    assert len(set(labels[-400:])) == 1
+    assert labels[-1] not in labels[:-400]
 
 
 @pytest.mark.parametrize("n", [100, 300, 3000])

@@ -388,7 +388,7 @@ def test_what_cannot_be_searched_is_refused_before_any_fit(estimator, grid, mess
 @pytest.mark.parametrize(
     ("grid", "error", "message"),
     [
-        (GRID, ValueError, r"'n_clusters' is no .* Pipeline, .* Name it 'kmeans__n_clusters'\.$"),
+        (GRID, ValueError, r"'n_clusters' is no .* Pipeline\. Name it 'kmeans__n_clusters'\.$"),
         ([2, 3], TypeError, r"got 2 in a list\. Give values as \{'kmeans__n_clusters': \[...\]\}"),
     ],
 )

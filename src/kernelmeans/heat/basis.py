@@ -97,6 +97,11 @@ class Spectrum(NamedTuple):
         n_clusters : int
             Number of clusters.
 
+        Returns
+        -------
+        Spectrum
+            The pairs.
+
         Examples
         --------
         >>> import numpy as np, scipy.sparse

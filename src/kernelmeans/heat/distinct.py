@@ -7,14 +7,14 @@ import numpy as np
 from kernelmeans._memory import remembered
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.heat.digests import Digests, digests, find
-from kernelmeans.heat.neighbors import NearestRows
+from kernelmeans.heat.neighbors import IN_ONE_COLUMN, MOST_NEIGHBORS, NearestRows
 from kernelmeans.heat.pieces import FAR, WHOLE
 
 #: Most rows that stand far away many times. Answers to a few questions are all repeated.
 FEW_REPEATED = 50
 #: Most copies of such a row: twice as many as ``n_neighbors="auto"`` takes, so that they need no
 #: other neighbours.
-COPIES = 50
+COPIES = 2 * MOST_NEIGHBORS
 #: Distance beyond which a few strays near such a row do not count, in units of that of most rows,
 #: and how many are most. Rows repeated by chance are at the rim of clusters too, but nearer.
 TIMES, MOST = 3, 0.95
@@ -86,7 +86,8 @@ class DistinctRows(NamedTuple):
         far = far_away(distinct.nearest, counts)
         if not len(far):
             return distinct
-        counts = np.where(np.isin(np.arange(len(counts)), far), np.minimum(counts, COPIES), 1)
+        most = COPIES * IN_ONE_COLUMN if rows.shape[1] == 1 else COPIES
+        counts = np.where(np.isin(np.arange(len(counts)), far), np.minimum(counts, most), 1)
         return cls._kept(rows, np.repeat(first, counts), np.repeat(known, counts), metric)
 
     @classmethod

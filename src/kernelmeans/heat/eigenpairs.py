@@ -1,5 +1,7 @@
 """Leading eigenpairs of a graph, and the memory that they take."""
 
+import math
+
 import numpy as np
 import scipy.linalg
 import scipy.sparse
@@ -11,11 +13,13 @@ from kernelmeans._typing import Array, Data, IntArray
 #: its eigenpairs are needed.
 DENSE_ROWS, DENSE_FRACTION = 400, 0.2
 #: Largest size of a piece for Lanczos' method: how many numbers its eigenvectors have. For larger
-#: pieces coarser graphs are faster. In long chains of rows the gaps fall below the method's
-#: tolerance. Vectors of larger pieces are in float32.
+#: pieces coarser graphs are faster, unless there are none. In long chains of rows the gaps fall
+#: below the method's tolerance. Vectors of larger pieces are in float32.
 LANCZOS_NUMBERS = 2**17
 #: Nodes of the coarsest graph for each vector, and at least.
 NODES_PER_VECTOR, FEWEST_NODES = 8, 2000
+#: Vectors in addition to the pairs that are sought by coarser graphs: as a fraction, and at least.
+EXTRA, FEWEST_EXTRA = 1 / 8, 8
 #: Lanczos vectors in addition to the pairs: more of them take longer than the steps that they save.
 EXTRA_VECTORS = 20
 #: Largest residual of eigenpairs of larger pieces; eigenvalues and leading pairs are far more
@@ -46,9 +50,14 @@ def coarsest_size(n_vectors: int) -> int:
     return max(FEWEST_NODES, NODES_PER_VECTOR * n_vectors)
 
 
+def with_extra(count: int) -> int:
+    """Vectors in coarser graphs for so many pairs."""
+    return count + max(FEWEST_EXTRA, math.ceil(EXTRA * count))
+
+
 def need_coarser(n_rows: int, count: int) -> bool:
     """Whether so many pairs of a piece come from coarser graphs, and not from Lanczos' method."""
-    return n_rows * count > LANCZOS_NUMBERS and n_rows > coarsest_size(count)
+    return n_rows * count > LANCZOS_NUMBERS and n_rows > coarsest_size(with_extra(count))
 
 
 def pairs_bytes(n_rows: int, n_neighbors: int, n_clusters: int) -> int:

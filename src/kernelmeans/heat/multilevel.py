@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.heat.eigenpairs import coarsest_size, leading_pairs, normalized
+from kernelmeans.heat.eigenpairs import coarsest_size, leading_pairs, normalized, with_extra
 
 #: Fraction of the nodes that a coarser graph has at most.
 COARSER = 0.9
@@ -23,8 +23,6 @@ COARSER = 0.9
 TIES = 1e-3
 #: Rounds in which nodes choose a neighbour.
 MATCHING_ROUNDS = 2
-#: Vectors in addition to the pairs that are sought: as a fraction, and at least.
-EXTRA, FEWEST_EXTRA = 1 / 8, 8
 #: How many times as large as a damped eigenvector the first one is after a polynomial.
 AMPLIFIED = 10.0
 #: Lowest and highest degree of a polynomial. The lowest damps the waves that are too short for a
@@ -93,7 +91,7 @@ def leading_pairs_of_large(graph: Data, count: int) -> tuple[Array, Array]:
     """
     # Neighbours next to each other in memory: products are several times as fast.
     order = reverse_cuthill_mckee(graph, symmetric_mode=True)
-    sought = count + max(FEWEST_EXTRA, math.ceil(EXTRA * count))
+    sought = with_extra(count)
     levels, coarsest = _levels(graph[order][:, order].tocsr(), sought)
     values, vectors = leading_pairs(coarsest, np.arange(coarsest.shape[0]), sought)
     gaps = 1 - values

@@ -31,11 +31,11 @@ from kernelmeans.heat.metric import (
     check_rows,
 )
 
-#: Fewest and most neighbours that ``n_neighbors="auto"`` takes.
-FEWEST, MOST = 2, 25
-#: Factor on them for rows of a single column.
+#: Fewest and most neighbours that ``n_neighbors="auto"`` takes in two columns or more.
+FEWEST_NEIGHBORS, MOST_NEIGHBORS = 2, 25
+#: Factor on their number for rows of a single column.
 IN_ONE_COLUMN = 2
-#: Neighbours that messages say to store for it: more than ``MOST``.
+#: Neighbours that messages say to store for it: more than ``MOST_NEIGHBORS``.
 AMPLE = 30
 #: Most edges in the search for the fewest neighbours that connect pieces; they take some 40 MB.
 MOST_EDGES = 2**20
@@ -57,8 +57,9 @@ def auto_neighbors(n_samples: int, n_clusters: int, n_features: int = 2) -> int:
 
     They grow with the rows per cluster. Clusters of ten rows take few, because more would join
     clusters; those of thousands take more, because few would break flat clusters into pieces.
-    Numbers on a line take twice as many. No edge crosses a gap that is longer than the next k gaps
-    on either side together. With log2(n) neighbours a line of n rows has such a gap by chance.
+    Numbers on a line take twice as many. There no edge crosses a gap that is longer than the m gaps
+    before it, added up, and than the m gaps after it. With so few neighbours as in a plane, m, a
+    line often has such a gap by chance.
 
     Parameters
     ----------
@@ -67,13 +68,13 @@ def auto_neighbors(n_samples: int, n_clusters: int, n_features: int = 2) -> int:
     n_clusters : int
         Number of clusters.
     n_features : int, default=2
-        Number of columns.
+        Number of columns. A constant one counts too.
 
     Returns
     -------
     int
-        1 + log2(n_samples / n_clusters), rounded, between 2 and 25. In one column twice that, but
-        not beyond the mean cluster.
+        1 + log2(n_samples / n_clusters), rounded, between 2 and 25. In one column twice that, as
+        far as the mean cluster has so many rows.
 
     Examples
     --------
@@ -83,7 +84,8 @@ def auto_neighbors(n_samples: int, n_clusters: int, n_features: int = 2) -> int:
     >>> auto_neighbors(1797, 10, n_features=1)
     16
     """
-    count = int(np.clip(round(1 + math.log2(n_samples / n_clusters)), FEWEST, MOST))
+    count = round(1 + math.log2(n_samples / n_clusters))
+    count = int(np.clip(count, FEWEST_NEIGHBORS, MOST_NEIGHBORS))
     if n_features == 1:
         count = max(count, min(IN_ONE_COLUMN * count, n_samples // n_clusters))
     return count

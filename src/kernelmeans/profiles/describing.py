@@ -79,7 +79,7 @@ def describe(
     NotFittedError
         If the estimator has not been fitted.
     TypeError
-        If it is no clusterer, or the table is a lazy frame.
+        If it is no clusterer, or the table is an estimator or a lazy frame.
     ValueError
         If the number of labels is not that of the rows, if no row belongs to a cluster, if a column
         to take for a category is absent, or if the table or the weights cannot be used.
@@ -133,7 +133,8 @@ def describe(
     >>> [cluster.typical_rows for cluster in describe(model, table, max_rows=1).records]
     [(1,), (3,)]
     """
-    if hasattr(table, "fit"):
+    # A data frame may have a column of that name.
+    if callable(getattr(table, "fit", None)):
         raise TypeError(
             f"table should be rows, got {table!r}; the model comes first, as in "
             "describe(model, table)."

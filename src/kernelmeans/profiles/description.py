@@ -20,9 +20,9 @@ IS_MISSING = " is missing"
 #: Fraction of missing values from which a column is called missing.
 MOSTLY = 0.5
 _WIDTH = 78
-_NO_AVERAGE_DIFFERS = (
-    "No average differs between clusters, as with rings around one centre. A picture tells more: "
-    "that of a report, or plot_fit."
+_SPREAD_ALONE = (
+    "Clusters differ in the spread of columns, but not in averages, as rings around one centre do. "
+    "A picture tells more: that of a report, or kernelmeans.plotting."
 )
 # Most letters of the name of a column.
 _LONGEST = 22
@@ -292,10 +292,9 @@ class Description:
         if self.remark:
             yield "\n" + "\n".join(wrap(self.remark, _WIDTH))
         # The first column of a cluster differs most.
-        firsts = [own[0] for _, own in self._by_cluster.values() if own]
-        small = [abs(entry.difference) < SMALLEST for entry in firsts]
-        if len(small) > 1 and all(small):
-            yield "\n" + "\n".join(wrap(_NO_AVERAGE_DIFFERS, _WIDTH))
+        small = [abs(own[0].difference) < SMALLEST for _, own in self._by_cluster.values() if own]
+        if all(small) and any(record.apart for record in self.records):
+            yield "\n" + "\n".join(wrap(_SPREAD_ALONE, _WIDTH))
         if every:
             told = {entry.statistic for top in tops.values() for entry in top}
             logs = " (of logarithms beside log means)" * ("log mean" in told)

@@ -92,14 +92,14 @@ class Candidate:
 
     @classmethod
     def of(cls, estimator: Any, params: Mapping[str, Any]) -> "Candidate":
-        """Set parameters, which may be estimators."""
+        """Set parameters, which may be estimators; ValueError for those that it has not."""
         known = estimator.get_params()
         for key in params:
             inner = [name for name in known if name.endswith(f"__{key}")]
             if key not in known and inner:
                 raise ValueError(
-                    f"param_grid: {key!r} is no parameter of {type(estimator).__name__}, but of a "
-                    f"step. Name it {inner[-1]!r}."
+                    f"param_grid: {key!r} is no parameter of {type(estimator).__name__}. Name it "
+                    f"{' or '.join(map(repr, inner))}."
                 )
         made = clone(estimator).set_params(**clone(dict(params), safe=False))
         name = clusters_parameter(made)

@@ -65,6 +65,11 @@ class Ladder:
         As in `ClusterSearch`.
     name : str or None
         The parameter that is the number of clusters.
+
+    Raises
+    ------
+    TypeError
+        If an item of the list is no dict.
     """
 
     def __init__(
@@ -78,7 +83,7 @@ class Ladder:
             if not isinstance(grid, Mapping):
                 raise TypeError(
                     "param_grid should be a dict of parameters and their values, or a list of such "
-                    f"dicts; got {grid!r} in a list. Give values as {{{name!r}: [...]}}."
+                    f"dicts; got {grid!r} in a list. Give values as {{{name or 'name'!r}: [...]}}."
                 )
             if isinstance(grid.get(name), str) and grid[name] == AUTO:
                 self._open += ParameterGrid({k: v for k, v in grid.items() if k != name})

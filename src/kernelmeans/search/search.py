@@ -271,8 +271,8 @@ default="jaccard"
         Raises
         ------
         TypeError
-            If ``sample_weight`` or another parameter is given, or ``like`` for an estimator of
-            another package.
+            If ``sample_weight`` or another parameter is given, ``like`` for an estimator of
+            another package, or a list that holds no dicts as ``param_grid``.
         ValueError
             If the estimator or the grid cannot be used, if a half has fewer rows than clusters, or
             if all candidates fail or find fewer clusters than they are asked for.
