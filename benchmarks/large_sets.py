@@ -29,7 +29,7 @@ _MNIST = Repository("fgnt/mnist", "ae608a02b796c9ee908c082585a5f006fe05258e", _U
 
 
 def _mnist(paths: list[Path]) -> Labelled:
-    """Headers have 16 bytes and 8."""
+    """Images and labels, without their headers of 16 and 8 bytes."""
     images, labels = (np.frombuffer(gzip.decompress(path.read_bytes()), np.uint8) for path in paths)
     return images[16:].reshape(-1, 784).astype(float), labels[8:]
 

@@ -1,4 +1,4 @@
-"""Clusters of any shape: heat kernels beside other methods, from 500 to a million rows.
+"""Clusters of any shape: heat kernels beside other methods, from 300 to a million rows.
 
 Run ``python benchmarks/shapes.py [gallery sizes noise equal spirals discs line bananas]``; without
 names all are run. The gallery is scikit-learn's (six sets of 500 rows, standardised). ARI, adjusted
