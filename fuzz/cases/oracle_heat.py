@@ -86,11 +86,12 @@ def case(rng: Rng) -> Case:
 
 def rows(rng: Rng, n: int) -> tuple[dict[str, Any], Any, Any]:
     """Rows of numbers without ties, in one place or in groups."""
-    p = pick(rng, 2, 3, 3, 25)
+    p = pick(rng, 1, 2, 3, 25)
     X = rng.normal(size=(n + 3, p)) * rng.lognormal(0, pick(rng, 0, 0, 2), (n + 3, 1))
     X = X + pick(rng, 0, 0, 4, 20) * rng.integers(3, size=(n + 3, 1))
     X = (X * pick(rng, 1, 1, 1e-3, 1e3) + pick(rng, 0, 0, 10)).astype(pick(rng, "f8", "f8", "f4"))
-    metric = pick(rng, "euclidean", "euclidean", "cosine")
+    # Directions of single numbers are ties.
+    metric = "euclidean" if p == 1 else pick(rng, "euclidean", "euclidean", "cosine")
     return {"kernel": "heat", "metric": metric} | of_neighbors(rng, n), X[:n], X[n:]
 
 
