@@ -580,8 +580,9 @@ class TestRefusals:
         with pytest.warns(UserWarning, match=f"{len(empty)} of 90 rows hold the same distances"):
             assert len(set(model.fit(D).labels_[empty])) == 1
         D.setdiag(0)
-        # A row at a border may lack the neighbours that tell its cluster.
-        assert adjusted_rand_score(y, model.fit(D).labels_) > 0.9
+        # SciPy 1.15.0 takes the order of entries for what it was before they were added.
+        D = scipy.sparse.csr_array((D.data, D.indices, D.indptr), D.shape)
+        assert adjusted_rand_score(y, model.fit(D).labels_) == 1
         near.setdiag(0)
         model.fit(near)
         copies = KNeighborsTransformer(n_neighbors=10).fit_transform(np.vstack([X, X[:9]]))
