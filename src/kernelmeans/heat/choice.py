@@ -169,7 +169,8 @@ def _features(trials: Sequence[Trial], nodes: IntArray, factor: float) -> Array:
         trial.features_at(factor * trial.first)[rows]
         for trial, rows in zip(trials, nodes.T, strict=True)
     ]
-    features = np.hstack(own)
+    # Partitions are only compared: in single precision they are the same, in less time.
+    features = np.hstack(own, dtype=np.float32, casting="same_kind")
     features /= math.sqrt(len(trials))
     return features
 
@@ -206,7 +207,7 @@ def _clusters(features: Array, n_clusters: int, with_rivals: bool) -> IntArray:
         sample = features[np.random.default_rng(0).permutation(n)[:MOST_ROWS]]
     kernel = Explicit(Kernel("linear", {}))
     with Threads() as threads:
-        space = FeatureSpace.hold(kernel, sample, np.ones(len(sample)), threads)
+        space = FeatureSpace.hold(kernel, sample, np.ones(len(sample), sample.dtype), threads)
         generators = [np.random.RandomState(seed) for seed in range(RESTARTS)]
         seeds = greedy_kmeans_plusplus(space, n_clusters, generators)
         method = annealed(space, n_clusters, **DEFAULTS)
