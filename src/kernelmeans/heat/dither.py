@@ -1,5 +1,9 @@
 """Columns of few values, which would tear a graph of neighbours: shorter steps, and noise."""
 
+from collections.abc import Sequence
+from itertools import compress
+from typing import NamedTuple
+
 import numpy as np
 import scipy.sparse
 
@@ -32,6 +36,34 @@ DIGITS = 5
 FEWEST_ROWS, FIRST_ROWS, SOME_ROWS = 50, 2 * FEW, 2000
 
 
+class Column(NamedTuple):
+    """A column of 2 to `FEW` distinct values.
+
+    Attributes
+    ----------
+    place : int
+        Its place among the columns.
+    entries : ndarray of shape (n_rows,)
+        Its value in each row.
+    values, counts : ndarray of shape (n_values,)
+        The distinct values in ascending order, and how many rows have each.
+    """
+
+    place: int
+    entries: Array
+    values: Array
+    counts: IntArray
+
+    def tears(self, others: IntArray, fraction: float) -> bool:
+        """Whether neighbours differ in it less often than this fraction of chance."""
+        if len(self.values) > LONG_STEPS:
+            fraction = TORN_BY_SHORT_STEPS
+        by_chance = 1 - ((self.counts / len(self.entries)) ** 2).sum()
+        entries = np.ascontiguousarray(self.entries)
+        n_differing = np.count_nonzero(entries.take(others) != entries[:, None])
+        return bool(n_differing < fraction * by_chance * others.size)
+
+
 def untorn(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, IntArray]:
     """The rows among which neighbours are sought, changed where columns tear the graph.
 
@@ -52,15 +84,28 @@ def untorn(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, IntArra
     columns : ndarray of int
         The columns with noise.
     """
-    sought, columns = with_noise(nearest, n_neighbors)
-    short = shortened(nearest, n_neighbors)
+    few = few_valued(nearest)
+    sought, columns = with_noise(nearest, n_neighbors, few)
+    short = shortened(nearest, n_neighbors, few)
     if short is nearest:
         return sought, columns
     # Also where shorter steps would do: clusters are then less often cut by these columns.
     return NearestRows(dithered(short.rows, columns), nearest.metric), columns
 
 
-def shortened(nearest: NearestRows, n_neighbors: int) -> NearestRows:
+def few_valued(nearest: NearestRows) -> list[Column]:
+    """The columns of few values; none where rows are not to be changed."""
+    rows = nearest.rows
+    if scipy.sparse.issparse(rows) or nearest.metric not in NORMS or len(rows) < FEWEST_ROWS:
+        return []
+    columns = [
+        Column(place, rows[:, place], *np.unique(rows[:, place], return_counts=True))
+        for place in may_tear(rows).tolist()
+    ]
+    return [column for column in columns if 1 < len(column.values) <= FEW]
+
+
+def shortened(nearest: NearestRows, n_neighbors: int, few: Sequence[Column]) -> NearestRows:
     """Rows with answers that are nearer to each other, if they tear the graph.
 
     Scaled to variance 1, a balanced yes/no column goes from -1 to 1, and one with a yes in one row
@@ -76,6 +121,8 @@ def shortened(nearest: NearestRows, n_neighbors: int) -> NearestRows:
         Distinct dense rows.
     n_neighbors : int
         Neighbours of a row in the graph, itself included.
+    few : sequence of Column
+        The columns of few values, see `few_valued`.
 
     Returns
     -------
@@ -86,28 +133,29 @@ def shortened(nearest: NearestRows, n_neighbors: int) -> NearestRows:
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelmeans.heat.dither import shortened
+    >>> from kernelmeans.heat.dither import few_valued, shortened
     >>> from kernelmeans.heat.neighbors import NearestRows
     >>> rng = np.random.default_rng(0)
     >>> rows = np.column_stack([rng.standard_normal(500), 10.0 * (rng.random(500) < 0.01)])
-    >>> np.ptp(shortened(NearestRows(rows, "euclidean"), 8).rows, axis=0).round(1)
+    >>> nearest = NearestRows(rows, "euclidean")
+    >>> np.ptp(shortened(nearest, 8, few_valued(nearest)).rows, axis=0).round(1)
     array([7. , 1.1])
     """
-    rows, few = nearest.rows, _few_valued(nearest)
-    n_values = np.array([len(np.unique(rows[:, j])) for j in few])
-    few, n_values = (each[(n_values > 1) & (n_values <= ANSWERS)] for each in (few, n_values))
-    if not len(few):
+    rows, few = nearest.rows, [column for column in few if len(column.values) <= ANSWERS]
+    if not few:
         return nearest
     origin, scale = origin_and_scale(rows)
     scaled = (rows - origin) / scale
     ranges = np.ptp(scaled, axis=0)
     vary = ranges[ranges > 0]
-    limits = scaled.std(axis=0).max() * np.sqrt(n_values - 1)
-    answers, limits = few[ranges[few] > limits], limits[ranges[few] > limits]
+    answers = np.array([column.place for column in few])
+    limits = scaled.std(axis=0).max() * np.sqrt([len(column.values) - 1 for column in few])
+    far = ranges[answers] > limits
+    answers, limits, few = answers[far], limits[far], list(compress(few, far))
     if not (ranges[answers] > LONG * limits).any() or np.ptp(vary) <= 10.0**-DIGITS * vary.max():
         return nearest
     others = nearest.others(n_neighbors - 1)
-    if not any(_tears(rows[:, j], others, TORN_BY_ANSWERS) for j in answers):
+    if not any(column.tears(others, TORN_BY_ANSWERS) for column in few):
         return nearest
     codes = (scaled[:, answers] - scaled[:, answers].min(axis=0)) / ranges[answers]
     rows = rows.copy()
@@ -115,7 +163,9 @@ def shortened(nearest: NearestRows, n_neighbors: int) -> NearestRows:
     return NearestRows(rows, nearest.metric)
 
 
-def with_noise(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, IntArray]:
+def with_noise(
+    nearest: NearestRows, n_neighbors: int, few: Sequence[Column]
+) -> tuple[NearestRows, IntArray]:
     """Rows with noise on the columns that tear the graph.
 
     All neighbours of a row can have its value of a yes/no column, however little that column
@@ -125,7 +175,7 @@ def with_noise(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, Int
 
     Parameters
     ----------
-    nearest, n_neighbors
+    nearest, n_neighbors, few
         As for `shortened`.
 
     Returns
@@ -138,12 +188,12 @@ def with_noise(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, Int
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelmeans.heat.dither import with_noise
+    >>> from kernelmeans.heat.dither import few_valued, with_noise
     >>> from kernelmeans.heat.neighbors import NearestRows
     >>> rng = np.random.default_rng(0)
     >>> rows = np.column_stack([rng.standard_normal(500), rng.choice([-1.0, 1.0], 500)])
     >>> nearest = NearestRows(rows, "euclidean")
-    >>> sought, columns = with_noise(nearest, 8)
+    >>> sought, columns = with_noise(nearest, 8, few_valued(nearest))
     >>> columns
     array([1])
     >>> differ = rows[:, None, 1] != rows[:, 1]
@@ -151,17 +201,16 @@ def with_noise(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, Int
     >>> bool(after[differ].sum() > 20 * before[differ].sum())
     True
     """
-    rows, few = nearest.rows, _few_valued(nearest)
-    columns = np.empty(0, np.intp)
+    columns: IntArray = np.empty(0, np.intp)
     sought = nearest
     # Where one column has got noise, another one may be the next to tear the graph.
-    while len(few):
+    while few:
         others = sought.others(n_neighbors - 1)
-        tears = np.array([_tears(rows[:, j], others, TORN) for j in few])
-        if not tears.any():
+        torn = [column.place for column in few if column.tears(others, TORN)]
+        if not torn:
             break
-        columns, few = np.append(columns, few[tears]), few[~tears]
-        sought = NearestRows(dithered(rows, columns), nearest.metric)
+        columns, few = np.append(columns, torn), [own for own in few if own.place not in torn]
+        sought = NearestRows(dithered(nearest.rows, columns), nearest.metric)
     return sought, np.sort(columns)
 
 
@@ -177,26 +226,6 @@ def may_tear(rows: Array) -> IntArray:
         most = min(FEW, (1 + TORN_BY_SHORT_STEPS) / 2 * len(seen))
         found = found[(seen[1:] != seen[:-1]).sum(axis=0) < most]
     return found
-
-
-def _few_valued(nearest: NearestRows) -> IntArray:
-    """Columns of few values; none where rows are not to be changed."""
-    rows = nearest.rows
-    if scipy.sparse.issparse(rows) or nearest.metric not in NORMS or len(rows) < FEWEST_ROWS:
-        return np.empty(0, np.intp)
-    found = may_tear(rows)
-    return found[[len(np.unique(rows[:, j])) <= FEW for j in found]]
-
-
-def _tears(column: Array, others: IntArray, fraction: float) -> bool:
-    """Whether neighbours differ in a column less often than this fraction of chance."""
-    values, counts = np.unique(column, return_counts=True)
-    if not 1 < len(values) <= FEW:
-        return False
-    if len(values) > LONG_STEPS:
-        fraction = TORN_BY_SHORT_STEPS
-    by_chance = 1 - ((counts / len(column)) ** 2).sum()
-    return bool((column[others] != column[:, None]).mean() < fraction * by_chance)
 
 
 def untorn_sample(X: Data, metric: str, n_anchors: int, n_clusters: int, seed: int) -> Data:
@@ -225,7 +254,7 @@ def untorn_sample(X: Data, metric: str, n_anchors: int, n_clusters: int, seed: i
     n_rows = X.shape[0]
     tried = np.random.default_rng(seed).choice(n_rows, min(n_anchors, n_rows), replace=False)
     nearest, _ = DistinctRows.of(X[tried], None, metric)
-    _, columns = with_noise(nearest, nearest.auto_neighbors(n_clusters))
+    _, columns = with_noise(nearest, nearest.auto_neighbors(n_clusters), few_valued(nearest))
     return dithered(X, columns) if len(columns) else X
 
 
