@@ -275,6 +275,6 @@ def test_kernel_weights_follow_the_moves(threads):
 
 
 def test_five_moves_for_each_cluster_may_fail_where_that_is_quick():
-    assert automatic_swaps(10, 1797) == (500, 50)
-    assert automatic_swaps(10, 8192) == (500, 50)
+    assert automatic_swaps(10, 1797) == (500, 48)
+    assert automatic_swaps(10, 8192) == (500, 48)
     assert automatic_swaps(10, 1_000_000) == (500, 14)

@@ -36,7 +36,10 @@ MOST_DISTANCES, STEPS_OF_A_MOVE = 2**27, 16
 def automatic_swaps(n_clusters: int, n_samples: int) -> tuple[int, int]:
     """Most moves of ``n_swaps="auto"``, and the failures in a row that end the search."""
     quick = min(5 * n_clusters, QUICK // (n_clusters * n_samples))
-    return 100 + 40 * n_clusters, max(4 + n_clusters, quick)
+    patience = max(4 + n_clusters, quick)
+    # The rest of a batch would take half as long as a whole one.
+    patience -= patience % BATCH if patience > BATCH else 0
+    return 100 + 40 * n_clusters, patience
 
 
 def swap_moves(
