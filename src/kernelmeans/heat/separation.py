@@ -78,7 +78,7 @@ def edges_between(graph: Data, shares: Data) -> Array:
     array([[0.33, 0.17],
            [0.17, 0.33]])
     """
-    between: Array = (shares.T @ graph @ shares).toarray()
+    between: Array = (shares.T @ (graph @ shares)).toarray()
     return between / (between.sum() or 1)
 
 

@@ -147,9 +147,10 @@ def extreme_eigenvalues(
     while True:
         vector = apply(basis[-1].astype(dtype)).astype(np.float64)
         diagonal.append(float(basis[-1] @ vector))
+        known = np.array(basis)
         # Twice is enough for orthogonality up to rounding.
-        for other in basis * 2:
-            vector -= (other @ vector) * other
+        for _ in range(2):
+            vector -= known.T @ (known @ vector)
         remainder = float(np.linalg.norm(vector))
         # No eigenvalue exceeds three such entries: below, the remainder may be rounding.
         largest = 3 * max(map(abs, diagonal + off_diagonal))

@@ -163,7 +163,7 @@ def _block_sums(
         factors = 1 + noise * _normal(seed, coefficients.shape[0], place)
         coefficients[:, r, :] *= like(factors, v)
     return PartialSum(
-        space.accumulate(coefficients, block, weights.labels if np.isneginf(power).all() else None),
+        space.accumulate(coefficients, block, weights.labels if (power == -np.inf).all() else None),
         (
             double(reduce("sum", coefficients, axis=-1)),
             double(weights.means) @ v64,
@@ -181,7 +181,7 @@ def _labels_hash(labels: IntArray, power: Array, sample_weight: Array, place: sl
     """
     if -math.inf not in list(power):
         return np.zeros(len(power), np.uint64)
-    hard = np.isneginf(power)
+    hard = np.equal(power, -np.inf)
     hashes = _hashes(place.start, place.stop) * (sample_weight > 0)
     return np.where(hard, (to_numpy(labels) + 1).astype(np.uint64) @ hashes, np.uint64(0))
 
