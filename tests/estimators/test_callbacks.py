@@ -83,7 +83,7 @@ def test_restarts_finished_rise_to_their_number(estimator):
 def test_restarts_finished_count_over_batches_and_swaps(estimator):
     recorder = Recorder()
     # A budget that holds few restarts at a time.
-    model = clone(estimator).set_params(n_init=12, memory_budget=170_000, n_swaps="auto")
+    model = clone(estimator).set_params(n_init=12, memory_budget=200_000, n_swaps="auto")
     model.set_callbacks(recorder).fit(X)
     progress = [(step["restarts_finished"], step["n_restarts"]) for step in recorder.ended]
     assert [finished for finished, _ in progress] == sorted(finished for finished, _ in progress)
@@ -108,7 +108,7 @@ def test_a_true_answer_ends_the_fit_with_a_usable_model(estimator):
 @estimators
 def test_a_true_answer_ends_all_batches_and_swaps(estimator):
     recorder = Recorder(stop_at=3)
-    model = clone(estimator).set_params(n_init=40, memory_budget=170_000, n_swaps="auto")
+    model = clone(estimator).set_params(n_init=40, memory_budget=200_000, n_swaps="auto")
     model.set_callbacks(recorder).fit(X)
     assert len(recorder.ended) == 3
 

@@ -199,12 +199,38 @@ def test_single_precision_stays():
     assert_allclose(kernel(X, X), accurate(X, X), atol=1e-5)
 
 
-@pytest.mark.parametrize(("n", "p", "k"), [(4000, 100, 10), (6000, 3, 2), (1500, 4, 60)])
-def test_a_fit_takes_no_more_memory_than_it_says(n, p, k):
-    X, _ = blobs(n, k=k, p=p)
-    kernel = HeatKernel()
+def rare_words():
+    """4000 sparse rows of 300 columns."""
+    return scipy.sparse.random_array(
+        (4000, 300), density=0.05, format="csr", rng=np.random.default_rng(0)
+    )
+
+
+def answers():
+    """4000 rows of six numbers and 60 columns of yes and no."""
+    yes = np.random.default_rng(0).integers(0, 2, (4000, 60))
+    return np.c_[blobs(4000, k=8, p=6)[0], 4.0 * yes]
+
+
+@pytest.mark.parametrize(
+    ("make", "parameters", "k"),
+    [
+        (lambda: blobs(4000, k=10, p=100)[0], {}, 10),
+        (lambda: blobs(6000, k=2, p=3)[0], {}, 2),
+        (lambda: blobs(1500, k=60, p=4)[0], {}, 60),
+        (lambda: blobs(4000, k=8, p=6)[0], {"n_neighbors": 400}, 8),
+        (lambda: blobs(4000, k=8, p=6)[0], {"density": 0}, 8),
+        (lambda: blobs(4000, k=8, p=1)[0], {}, 8),
+        (rare_words, {}, 8),
+        (answers, {}, 8),
+    ],
+    ids=["wide", "narrow", "many clusters", "many neighbours", "flat", "line", "sparse", "answers"],
+)
+def test_a_fit_takes_no_more_memory_than_it_says(make, parameters, k):
+    X = make()
+    kernel = HeatKernel(**parameters)
     said = kernel.fit_bytes(X, k)
-    HeatKernel().fit(X[:50], n_clusters=2)  # modules that are loaded late
+    HeatKernel().fit(X[:500], n_clusters=k)  # modules that are loaded late
     tracemalloc.start()
     try:
         kernel.fit(X, n_clusters=k)

@@ -669,8 +669,8 @@ class HeatKernel(DiffusionKernel):
         elif len(may_tear(X)):
             # Both again, with shorter steps in such columns, and with noise on them.
             rows *= 3
-        if not self.has_anchors:
-            # Such metrics are sought without trees: distances held at a time, and their order.
+        if scipy.sparse.issparse(X) or not self.has_anchors:
+            # These are sought without trees: distances held at a time, and their order.
             rows += 3 * min(n * n * 8, HELD_MIB * 2**20)
         search, n_neighbors = 0, self._given["n_neighbors"]
         if isinstance(n_neighbors, str):

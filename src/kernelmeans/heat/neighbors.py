@@ -460,8 +460,8 @@ def csr_of(values: Array, columns: IntArray, n_columns: int) -> Data:
 
 def both_ways(distances: Data, density: Density = FLAT) -> Data:
     """(B + B.T) / 2, where B has the weights of these edges, and of rows to themselves."""
-    edges, own = density.weights(distances)
-    B = scipy.sparse.diags_array(own, format="csr") + edges
+    B, own = density.weights(distances)
+    B = scipy.sparse.diags_array(own, format="csr") + B
     return ((B + B.T) / 2).tocsr()
 
 
