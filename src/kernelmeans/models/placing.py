@@ -253,7 +253,8 @@ def columns_in(model: "Model", table: Any) -> list[str]:
     remedy = (
         f"rename {listed(list(similar.values()))} to {listed(list(similar))} if these are such"
         if similar
-        else "give the columns the names of the fit, or fit a model without them"
+        else "give the columns the names of the fit, add them empty, as gaps that are filled, "
+        "or fit a model without them"
     )
     source, kind = (table.source, "file") if of_file else ("table", "table")
     raise InputError(
