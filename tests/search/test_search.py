@@ -21,6 +21,7 @@ from threadpoolctl import threadpool_limits
 import data
 from kernelmeans import ClusterSearch, KernelPowerKMeans
 from kernelmeans.metrics import jaccard_stability, prediction_strength
+from kernelmeans.search.results import verdict
 
 X, Y = make_blobs(120, centers=[[0, 0], [6, 0], [0, 6]], random_state=0)
 GRID = {"n_clusters": [2, 3, 4, 5]}
@@ -84,6 +85,22 @@ class TestChoice:
         assert search.results_["valid"].any()
         assert search.best_index_ is None
         assert search.verdict_.endswith("data without clusters is nearly as stable")
+
+    def test_fewer_clusters_that_are_surer_are_named(self):
+        results = {
+            "n_clusters": np.array([2, 3, 4, 2]),
+            "group": np.array([0, 0, 0, 1]),
+            "valid": np.array([True, False, True, True]),
+            "separate": np.zeros(4, bool),
+            "mean_stability": np.array([0.97, 0.98, 0.83, 0.99]),
+            "mean_reference": np.array([np.nan, np.nan, 0.6, np.nan]),
+            "mean_prediction_strength": np.full(4, 0.8),
+            "min_jaccard": np.full(4, 0.9),
+        }
+        named = "; 2 clusters would be found again more surely, with stability 0.97"
+        assert verdict(results, 2, {}, "20 splits").endswith(f"has a stability of 0.60{named}")
+        results["mean_stability"][0] = 0.92
+        assert verdict(results, 2, {}, "20 splits").endswith("has a stability of 0.60")
 
     def test_a_kernel_is_chosen_at_a_given_number_of_clusters(self):
         rings, y = make_circles(400, factor=0.3, noise=0.05, random_state=0)
@@ -430,7 +447,7 @@ class TestInterruption:
             search.fit(X)
         assert search.n_splits_ == 1
         assert search.best_params_ == {"n_clusters": 3}
-        assert " in 1 of 3 splits of 120 rows" in search.verdict_
+        assert " in 1 of at most 3 splits of 120 rows" in search.verdict_
         whole = searched().results_
         for name in ("split0_stability", "neighbor_consistency"):
             np.testing.assert_array_equal(search.results_[name], whole[name])
@@ -518,7 +535,7 @@ class TestCallbacks:
         assert bool(processes) == (n_jobs == 2)
         assert search.n_splits_ == 1
         assert search.best_params_ == {"n_clusters": 3}
-        assert " in 1 of 3 splits of 120 rows" in search.verdict_
+        assert " in 1 of at most 3 splits of 120 rows" in search.verdict_
         np.testing.assert_array_equal(search.predict(X), search.labels_)
         assert recorder.ended[-1] == "teardown"
 

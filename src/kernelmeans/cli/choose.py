@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import kernelmeans
 from kernelmeans import ClusterSearch
+from kernelmeans._dialect import option
 from kernelmeans._errors import InputError
 from kernelmeans.cli import outputs
 from kernelmeans.cli.errors import NoClustersError, estimator_errors
@@ -56,7 +57,7 @@ def choose_clusters(job: FitJob, task: Task) -> tuple[ClusterSearch, dict[str, A
     job.note("a number of clusters, as in -k 5, is fitted at once")
     search, found = _run_search(job, task, counts, [job.parameters.get("kernel", "")])
     if found["chosen"] is None:
-        advice = _advice(job, found)
+        advice = _advice(job, found | columns_taken(task.preparation))
         _write(job, search, found, job.search_files(), advice)
         raise NoClustersError(f"{found['verdict']}. {advice}")
     if not job.as_json:
@@ -94,6 +95,10 @@ def _advice(job: FitJob, found: Mapping[str, Any]) -> str:
     ways = [f"-k {k} writes a model all the same"]
     if kernel is not None and not job.pairwise:
         ways.insert(0, f"another kernel, as in --kernel {'heat' if kernel == 'rbf' else 'rbf'}")
+    used = [one for one in found.get("columns", ()) if one["used"]]
+    answers = [one["name"] for one in used if one["kind"] in ("category", "flag")]
+    if 0 < len(answers) < len(used):
+        ways.insert(0, f"numbers alone, as in {option('drop', answers)}")
     if found["rows_used"] == found["rows"]:
         ways.insert(0, "more rows may show clusters")
     if job.n_clusters is None:

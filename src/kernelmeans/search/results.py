@@ -15,6 +15,8 @@ from kernelmeans.search.rules import exceeds, validity
 
 #: Number of clusters for each one that may be lost. Among dozens one is lost by chance.
 LOST = 20
+#: Difference of stabilities from which the answer names fewer clusters beside the choice.
+SURER = 0.1
 
 
 def column_of(scoring: Scoring) -> str:
@@ -144,4 +146,21 @@ def verdict(
         f"{chosen}: {found} in {halved}, with stability {results['mean_stability'][best]:.2f}, "
         f"prediction strength {results['mean_prediction_strength'][best]:.2f} and Jaccard overlap "
         f"{results['min_jaccard'][best]:.2f} of the least stable {least_stable}; {compared}"
+        f"{_more_surely(results, best)}"
+    )
+
+
+def _more_surely(results: Mapping[str, Any], best: int) -> str:
+    """A remark on the fewer clusters that are found again far more surely; empty if none are."""
+    stability, numbers = np.asarray(results["mean_stability"]), np.asarray(results["n_clusters"])
+    fewer = np.asarray(results["valid"]) & (numbers < numbers[best]) & (numbers > 1)
+    fewer &= np.asarray(results["group"]) == results["group"][best]
+    # The first of equal ones has the fewest clusters, whatever the order of the grid.
+    order = np.lexsort((numbers, -np.where(fewer, stability, -np.inf)))
+    surest = int(order[0])
+    if not fewer[surest] or stability[surest] - stability[best] < SURER:
+        return ""
+    return (
+        f"; {counted(int(numbers[surest]), 'cluster')} would be found again more surely, with "
+        f"stability {stability[surest]:.2f}"
     )
