@@ -259,3 +259,20 @@ def test_a_report_says_nothing_of_clusters_of_few_rows(halved):
     for rows, pairs in ((False, 1), (True, 2)):
         report = report_of(table.iloc[kept].reset_index(drop=True), labels[kept], rows=rows)
         assert len(report.to_dict()["profiles"]["alike"]) == pairs
+
+
+def test_a_table_in_other_units_than_the_fit_is_noticed():
+    rng = np.random.default_rng(0)
+    X = np.r_[rng.normal(size=(60, 2)), 8 + rng.normal(size=(60, 2))]
+    model = KernelPowerKMeans(2, random_state=0).fit(X)
+    with pytest.warns(UserWarning, match=r"120 rows, .* only 1 of 2 clusters get any.*as X="):
+        described = describe(model, 1e3 + X)
+    assert described.records[0].size in (0, 120)
+    # Other rows are as many by chance.
+    assert len(describe(model, X[rng.permutation(120)]).records) == 2
+    assert len(describe(model, 1e3 + X, X=X).records) == 2
+
+
+def test_a_description_shows_itself_in_a_notebook():
+    described = describe([0, 0, 1, 1], pd.DataFrame({"a<b": [1, 2, 8, 9]}))
+    assert described._repr_html_() == f"<pre>{str(described).replace('<', '&lt;')}</pre>"

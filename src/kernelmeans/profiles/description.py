@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from importlib import import_module
 from importlib.util import find_spec
 from textwrap import wrap
@@ -270,6 +271,9 @@ class Description:
 
     def __repr__(self) -> str:
         return f"<Description of {counted(len(self.records), 'cluster')}; print it to read it>"
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(self.text())}</pre>"
 
     def _lines(self, most: int) -> Iterator[str]:
         n_rows = self.n_unplaced + sum(record.size for record in self.records)

@@ -7,6 +7,7 @@ import numpy as np
 
 from kernelmeans._fitted import count_clusters, count_rows, on_host, readable, taken, transformed
 from kernelmeans._typing import Array, IntArray
+from kernelmeans._warnings import warn_user
 
 #: Largest relative difference of the distances to the own and the second centroid, near a border.
 NEAR_BORDER = 0.1
@@ -69,10 +70,20 @@ def place(transformers: Sequence[Any], model: Any, X: Any) -> Placed:
     n_rows = count_rows(X, model)
     if getattr(model, "distances_", None) is not None and len(model.labels_) == n_rows:
         fitted, some = of_fit(model), np.arange(0, n_rows, -(-n_rows // _CHECKED))
-        if np.array_equal(
-            _placed(transformers, model, taken(X, some, model))[0], fitted.labels[some]
-        ):
+        found, expected = (
+            _placed(transformers, model, taken(X, some, model))[0],
+            fitted.labels[some],
+        )
+        if np.array_equal(found, expected):
             return fitted
+        n_found, n_expected = (len(np.unique(labels[labels >= 0])) for labels in (found, expected))
+        if n_found < n_expected:
+            warn_user(
+                f"X has {n_rows} rows, as many as the fit had, but only {n_found} of "
+                f"{n_expected} clusters get any. If it holds the rows of the fit as they were "
+                "before a scaler, pass the rows that were fitted as X=, or fit a pipeline with the "
+                "scaler in it."
+            )
     blocks = [
         _placed(transformers, model, taken(X, np.arange(start, min(start + _BLOCK, n_rows)), model))
         for start in range(0, n_rows, _BLOCK)
