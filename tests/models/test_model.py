@@ -108,6 +108,7 @@ class TestLabels:
             model = Model.of(estimator.fit(table), table)
             found = model.label(new)
             assert_array_equal(found.labels, model.pipeline.predict(new))
+            assert_array_equal(found.labels, model.predict(new))
             distances = np.sort(model.pipeline.transform(new), axis=1)[:, :2]
         assert_allclose(found.distances, distances, rtol=1e-6)
         assert found.placed.all()

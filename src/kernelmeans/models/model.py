@@ -11,6 +11,7 @@ from kernelmeans._fitted import count_rows, on_host, parts, readable
 from kernelmeans._given import received
 from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._text import listed
+from kernelmeans._typing import IntArray
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.models.far import far_beyond
 from kernelmeans.models.labels import Labels, label
@@ -105,6 +106,36 @@ class Model:
         far = None if X is None else _far(transformers, clusterer, X, sample_weight)
         dtype = str(on_host(clusterer.certainty_[:0]).dtype)
         return cls(estimator, _columns(estimator[0]), dtype, far=far)
+
+    def predict(self, X: Any) -> IntArray:
+        """Give rows the clusters that they belong to, or refuse them all.
+
+        Parameters
+        ----------
+        X : data frame, array-like, sparse matrix or Rows
+            The rows, as ``pipeline.predict`` takes them.
+
+        Returns
+        -------
+        ndarray of int of shape (n_rows,)
+            Their labels: those of `label`, but for rows that cannot be placed.
+
+        Raises
+        ------
+        ValueError
+            If a row cannot be placed. `label` gives such rows -1, and says why.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from kernelmeans import KernelPowerKMeans
+        >>> from kernelmeans.models import Model
+        >>> X = load_iris().data
+        >>> Model.of(KernelPowerKMeans(3, random_state=0).fit(X)).predict(X[:2])
+        array([1, 1], dtype=int32)
+        """
+        labels: IntArray = self.pipeline.predict(X)
+        return labels
 
     def label(self, table: Any) -> Labels:
         """Give rows the clusters that they belong to, block by block.
