@@ -10,7 +10,12 @@ from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
 from data import blobs, cloud
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
 from kernelmeans.heat import auto_neighbors
-from kernelmeans.heat.separation import cluster_shares, conductances, edges_between
+from kernelmeans.heat.separation import (
+    cluster_shares,
+    conductances,
+    edges_between,
+    warn_if_hardly,
+)
 from kernelmeans.rows import open_rows
 
 
@@ -148,3 +153,13 @@ def test_such_a_cluster_of_chunks_is_named_too():
 
 def test_clusters_of_a_few_rows_are_not_looked_at():
     KernelPowerKMeans(8, random_state=0).fit(cloud(40, 400))
+
+
+def test_many_clusters_of_a_few_rows_are_named_together():
+    separation, labels = np.r_[np.ones(49), 0.1], np.r_[np.arange(147) % 49, [49] * 50]
+    with pytest.warns(UserWarning, match=r"Most clusters have fewer than 10 rows, and 77 % of"):
+        warn_if_hardly(separation, labels)
+    # A table of a few rows, good crumbs, and repeated rows, which have no neighbours of their own.
+    warn_if_hardly(np.ones(10), np.arange(90) % 10)
+    warn_if_hardly(separation / 2, labels)
+    warn_if_hardly(np.ones(10), np.arange(200) % 10)

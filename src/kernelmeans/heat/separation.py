@@ -19,6 +19,8 @@ SOUGHT_ROWS = 4096
 HARDLY = 0.5
 #: Fewest rows of a cluster that is judged. Most neighbours of smaller clusters are in others.
 FEWEST_ROWS = 10
+#: Fewest rows of a table of which most clusters should not be smaller.
+MANY_ROWS = 100
 
 
 def cluster_shares(nodes: IntArray, labels: IntArray, n_nodes: int, n_clusters: int) -> Data:
@@ -183,8 +185,9 @@ def borders_of_neighbors(
 
 
 def warn_if_hardly(separation: Array, labels: IntArray) -> None:
-    """Warn of a cluster of several rows most of whose neighbours are in others."""
-    several = np.bincount(labels, minlength=len(separation)) >= FEWEST_ROWS
+    """Warn of a cluster most of whose neighbours are in others, or of many crumbs."""
+    sizes = np.bincount(labels, minlength=len(separation))
+    several = sizes >= FEWEST_ROWS
     # Without any edge within, its rows are equal, or so few that each is alone.
     known = np.where(several & (separation < 1), separation, 0)
     worst = int(known.argmax())
@@ -194,6 +197,13 @@ def warn_if_hardly(separation: Array, labels: IntArray) -> None:
             "are in other clusters (separation_). Take fewer clusters, or let ClusterSearch find "
             "how many there are; so does the command line without -k."
         )
+    elif several.mean() < 1 / 2 and sizes.sum() >= MANY_ROWS:
+        elsewhere = float(np.average(separation, weights=sizes))
+        if elsewhere > HARDLY:
+            warn_user(
+                f"Most clusters have fewer than {FEWEST_ROWS} rows, and {percent(elsewhere)} of "
+                "the neighbours of rows are in other clusters (separation_). Take fewer clusters."
+            )
 
 
 def in_words(separation: Array) -> str:
