@@ -31,12 +31,17 @@ def test_alike_clusters_are_neighbours_and_sizes_stand_behind_names(model):
     assert len(ax.lines) == 4
     joined = {tuple(sorted(line.get_ydata()[[0, 3]].tolist())) for line in ax.lines}
     assert joined == {(0, 1), (2, 3), (0.5, 2.5), (1.5, 4)}
+    ends = [f"{distance:.3g}" for distance in model.tree_.distances_[[0, -1]]]
+    assert [label.get_text() for label in ax.get_xticklabels()] == ends
+    ends = {max(line.get_xdata()) for line in ax.lines}
+    assert sorted(ends)[:: len(ends) - 1] == list(ax.get_xticks())
 
 
 def test_pipelines_single_clusters_and_many(model):
     pipeline = make_pipeline(StandardScaler(), KernelPowerKMeans(5, random_state=0)).fit(X)
     assert len(plot_tree(pipeline).axes[0].lines) == 4
-    assert len(plot_tree(KernelPowerKMeans(1, random_state=0).fit(X)).axes[0].lines) == 0
+    alone = plot_tree(KernelPowerKMeans(1, random_state=0).fit(X)).axes[0]
+    assert not len(alone.lines) and not len(alone.get_xticks())
     many = KernelPowerKMeans(45, kernel="linear", random_state=0).fit(X)
     figure = plot_tree(many, [40 * "$long name$"] * 45)
     figure.draw_without_rendering()

@@ -11,6 +11,7 @@ from kernelmeans._fitted import parts
 from kernelmeans._given import checked_names
 from kernelmeans._numbers import number
 from kernelmeans._text import shortened
+from kernelmeans.estimators.tree import LEAF
 from kernelmeans.plotting.palette import look
 from kernelmeans.plotting.style import DARK, slide
 
@@ -91,6 +92,12 @@ def draw_tree(ax: Axes, estimator: Any, names: Sequence[str] | None = None) -> N
     ax.tick_params(axis="y", length=0, pad=8)
     ax.set_ylim(len(leaves) - 0.4, -0.6)
     ax.set_xlim(0, 1.02)
-    ax.set_xticks([])
+    # The scale is linear from the first merge, a little beyond the leaves, to the last one.
+    ticks = {}
+    if len(leaves) > 1:
+        low, high = tree.distances_[[0, -1]]
+        ticks = {LEAF: low, 1.0: high} if low < high else {1.0: high}
+    ax.set_xticks(list(ticks), [f"{distance:.3g}" for distance in ticks.values()], fontsize=8)
+    ax.set_xlabel("distance at which clusters join" * bool(ticks), fontsize=9)
     ax.spines[:].set_visible(False)
     ax.set_title("Tree of the clusters (rows)")
