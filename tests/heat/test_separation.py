@@ -159,7 +159,9 @@ def test_many_clusters_of_a_few_rows_are_named_together():
     separation, labels = np.r_[np.ones(49), 0.1], np.r_[np.arange(147) % 49, [49] * 50]
     with pytest.warns(UserWarning, match=r"Most clusters have fewer than 10 rows, and 77 % of"):
         warn_if_hardly(separation, labels)
-    # A table of a few rows, good crumbs, and repeated rows, which have no neighbours of their own.
+    # A table of a few rows, good crumbs, empty clusters, and repeated rows, which have no edges
+    # among them.
     warn_if_hardly(np.ones(10), np.arange(90) % 10)
     warn_if_hardly(separation / 2, labels)
+    warn_if_hardly(np.ones(3), np.zeros(200, np.intp))
     warn_if_hardly(np.ones(10), np.arange(200) % 10)

@@ -197,7 +197,7 @@ def warn_if_hardly(separation: Array, labels: IntArray) -> None:
             "are in other clusters (separation_). Take fewer clusters, or let ClusterSearch find "
             "how many there are; so does the command line without -k."
         )
-    elif several.mean() < 1 / 2 and sizes.sum() >= MANY_ROWS:
+    elif several.sum() < np.count_nonzero(sizes) / 2 and sizes.sum() >= MANY_ROWS:
         elsewhere = float(np.average(separation, weights=sizes))
         if elsewhere > HARDLY:
             warn_user(
