@@ -41,7 +41,7 @@ def test_pipelines_single_clusters_and_many(model):
     pipeline = make_pipeline(StandardScaler(), KernelPowerKMeans(5, random_state=0)).fit(X)
     assert len(plot_tree(pipeline).axes[0].lines) == 4
     alone = plot_tree(KernelPowerKMeans(1, random_state=0).fit(X)).axes[0]
-    assert not len(alone.lines) and not len(alone.get_xticks())
+    assert len(alone.lines) == len(alone.get_xticks()) == 0
     many = KernelPowerKMeans(45, kernel="linear", random_state=0).fit(X)
     figure = plot_tree(many, [40 * "$long name$"] * 45)
     figure.draw_without_rendering()
