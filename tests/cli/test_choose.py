@@ -192,8 +192,8 @@ def test_a_fit_of_noise_tells_which_categories_to_leave_out(run, noise):
     rows.with_columns(plans).write_csv("plans.csv")
     result = run("fit", "plans.csv", "-k", "4-6")
     assert result.exit_code == 3
-    assert "; numbers alone, as in --drop plan; " in result.stderr
-    assert "numbers alone" not in run("fit", noise, "-k", "2-3").stderr
+    assert "; fewer categories, as in --drop plan; " in result.stderr
+    assert "fewer categories" not in run("fit", noise, "-k", "2-3").stderr
 
 
 @pytest.mark.parametrize("switch", [[], ["--json"]])

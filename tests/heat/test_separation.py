@@ -156,12 +156,14 @@ def test_clusters_of_a_few_rows_are_not_looked_at():
 
 
 def test_many_clusters_of_a_few_rows_are_named_together():
-    separation, labels = np.r_[np.ones(49), 0.1], np.r_[np.arange(147) % 49, [49] * 50]
-    with pytest.warns(UserWarning, match=r"Most clusters have fewer than 10 rows, and 77 % of"):
+    separation, labels = np.r_[[0.9] * 49, 0.1], np.r_[np.arange(147) % 49, [49] * 50]
+    with pytest.warns(UserWarning, match=r"Most clusters have fewer than 10 rows, and 90 % of"):
         warn_if_hardly(separation, labels)
     # A table of a few rows, good crumbs, empty clusters, and repeated rows, which have no edges
     # among them.
     warn_if_hardly(np.ones(10), np.arange(90) % 10)
     warn_if_hardly(separation / 2, labels)
     warn_if_hardly(np.ones(3), np.zeros(200, np.intp))
-    warn_if_hardly(np.ones(10), np.arange(200) % 10)
+    warn_if_hardly(np.ones(50), np.arange(200) % 50)
+    with pytest.warns(UserWarning, match=r"100 % of their"):
+        warn_if_hardly(np.ones(200), np.arange(200))

@@ -617,7 +617,7 @@ def test_dates_are_days():
     assert transformer.transform(months)[:, 0].tolist() == [first, first + 1, first + 60]
     none = days.assign(none=pd.NaT)  # dates by its type
     assert TableTransformer(dates=True).fit(none).columns_[1].kind == "constant"
-    with pytest.raises(ValueError, match=r"not known, .*'01/02/2024'.*: write them as 2025-12-31"):
+    with pytest.raises(ValueError, match=r"not read, .*'01/02/2024'.*: write them as 2025-12-31"):
         TableTransformer(dates=True).fit(pd.DataFrame({"d": ["01/02/2024", "03/02/2024"]}))
 
 

@@ -29,6 +29,8 @@ from kernelmeans.search.search import MOST_ROWS
 from kernelmeans.tables.files import shown
 
 _WIDTH = 78
+#: Categories that advice names at most.
+_NAMED = 5
 #: The head of the table, and what stands below.
 _TABLE = {
     "k": "clusters",
@@ -97,8 +99,9 @@ def _advice(job: FitJob, found: Mapping[str, Any]) -> str:
         ways.insert(0, f"another kernel, as in --kernel {'heat' if kernel == 'rbf' else 'rbf'}")
     used = [one for one in found.get("columns", ()) if one["used"]]
     answers = [one["name"] for one in used if one["kind"] in ("category", "flag")]
-    if 0 < len(answers) < len(used):
-        ways.insert(0, f"numbers alone, as in {option('drop', answers)}")
+    # A name with a comma could not be pasted.
+    if 0 < len(answers) < len(used) and not any("," in name for name in answers):
+        ways.insert(0, f"fewer categories, as in {option('drop', answers[:_NAMED])}")
     if found["rows_used"] == found["rows"]:
         ways.insert(0, "more rows may show clusters")
     if job.n_clusters is None:

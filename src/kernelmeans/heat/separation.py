@@ -197,12 +197,15 @@ def warn_if_hardly(separation: Array, labels: IntArray) -> None:
             "are in other clusters (separation_). Take fewer clusters, or let ClusterSearch find "
             "how many there are; so does the command line without -k."
         )
-    elif several.sum() < np.count_nonzero(sizes) / 2 and sizes.sum() >= MANY_ROWS:
-        elsewhere = float(np.average(separation, weights=sizes))
+        return
+    # Equal rows are one node of the graph, and good clusters.
+    crumbs = (sizes > 0) & ~several & ((separation < 1) | (sizes == 1))
+    if 2 * crumbs.sum() > np.count_nonzero(sizes) and sizes.sum() >= MANY_ROWS:
+        elsewhere = float(np.average(separation[crumbs], weights=sizes[crumbs]))
         if elsewhere > HARDLY:
             warn_user(
                 f"Most clusters have fewer than {FEWEST_ROWS} rows, and {percent(elsewhere)} of "
-                "the neighbours of rows are in other clusters (separation_). Take fewer clusters."
+                "their neighbours are in other clusters (separation_). Take fewer clusters."
             )
 
 

@@ -108,7 +108,7 @@ class Model:
         return cls(estimator, _columns(estimator[0]), dtype, far=far)
 
     def predict(self, X: Any) -> IntArray:
-        """Give rows the clusters that they belong to, or refuse them all.
+        """Give rows the clusters that they belong to, as an estimator of scikit-learn does.
 
         Parameters
         ----------
@@ -118,12 +118,13 @@ class Model:
         Returns
         -------
         ndarray of int of shape (n_rows,)
-            Their labels: those of `label`, but for rows that cannot be placed.
+            Their labels, -1 for outliers.
 
         Raises
         ------
         ValueError
-            If a row cannot be placed. `label` gives such rows -1, and says why.
+            If a value is no number, or the columns are others, or in another order, than in the
+            fit. `label` finds columns by name, gives rows that it cannot place -1, and says why.
 
         Examples
         --------

@@ -250,11 +250,13 @@ def columns_in(model: "Model", table: Any) -> list[str]:
     ours = set(model.columns)
     others = [name for name in names if name not in ours]
     similar = {name: close for name in missing if (close := nearest(name, others))}
+    fills = getattr(model.pipeline[0], "missing", None) == "impute"
     remedy = (
         f"rename {listed(list(similar.values()))} to {listed(list(similar))} if these are such"
         if similar
-        else "give the columns the names of the fit, add them empty, as gaps that are filled, "
-        "or fit a model without them"
+        else "give the columns the names of the fit, "
+        + "add them as empty columns, whose gaps are filled, " * fills
+        + "or fit a model without them"
     )
     source, kind = (table.source, "file") if of_file else ("table", "table")
     raise InputError(

@@ -70,30 +70,34 @@ def place(transformers: Sequence[Any], model: Any, X: Any) -> Placed:
     n_rows = count_rows(X, model)
     if getattr(model, "distances_", None) is not None and len(model.labels_) == n_rows:
         fitted, some = of_fit(model), np.arange(0, n_rows, -(-n_rows // _CHECKED))
-        found, expected = (
-            _placed(transformers, model, taken(X, some, model))[0],
-            fitted.labels[some],
-        )
-        if np.array_equal(found, expected):
+        if np.array_equal(
+            _placed(transformers, model, taken(X, some, model))[0], fitted.labels[some]
+        ):
             return fitted
-        n_found, n_expected = (len(np.unique(labels[labels >= 0])) for labels in (found, expected))
-        if n_found < n_expected:
-            warn_user(
-                f"X has {n_rows} rows, as many as the fit had, but only {n_found} of "
-                f"{n_expected} clusters get any. If it holds the rows of the fit as they were "
-                "before a scaler, pass the rows that were fitted as X=, or fit a pipeline with the "
-                "scaler in it."
-            )
     blocks = [
         _placed(transformers, model, taken(X, np.arange(start, min(start + _BLOCK, n_rows)), model))
         for start in range(0, n_rows, _BLOCK)
     ]
     labels = np.concatenate([labels for labels, _, _ in blocks])
+    _warn_of_units(labels, getattr(model, "labels_", None))
     n_clusters = count_clusters(model)
     if any(own is None for _, own, _ in blocks):
         return Placed(labels, n_clusters=n_clusters)
     own, gaps = (np.concatenate([block[part] for block in blocks]) for part in (1, 2))
     return Placed(labels, own, gaps, n_clusters)
+
+
+def _warn_of_units(labels: IntArray, fitted: Any) -> None:
+    """Warn of rows that are as many as those of the fit, but get labels of few clusters."""
+    if fitted is None or len(fitted) != len(labels):
+        return
+    n_found, n_fitted = (len(np.unique(own[own >= 0])) for own in (labels, on_host(fitted)))
+    if n_found <= n_fitted / 2:
+        warn_user(
+            f"X has {len(labels)} rows, as many as the fit had, but only {n_found} of {n_fitted} "
+            "clusters get any. If these are the rows of the fit before a scaler, give the scaled "
+            "ones as X= beside the table, or fit a pipeline with the scaler in it."
+        )
 
 
 def of_fit(model: Any) -> Placed:

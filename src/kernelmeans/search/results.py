@@ -158,7 +158,9 @@ def _more_surely(results: Mapping[str, Any], best: int) -> str:
     # The first of equal ones has the fewest clusters, whatever the order of the grid.
     order = np.lexsort((numbers, -np.where(fewer, stability, -np.inf)))
     surest = int(order[0])
-    if not fewer[surest] or stability[surest] - stability[best] < SURER:
+    surer = fewer[surest] and stability[surest] - stability[best] >= SURER
+    # Fewer clusters than pieces would join what is not connected.
+    if not surer or results["separate"][best]:
         return ""
     return (
         f"; {counted(int(numbers[surest]), 'cluster')} would be found again more surely, with "

@@ -36,10 +36,9 @@ MOST_DISTANCES, STEPS_OF_A_MOVE = 2**27, 16
 def automatic_swaps(n_clusters: int, n_samples: int) -> tuple[int, int]:
     """Most moves of ``n_swaps="auto"``, and the failures in a row that end the search."""
     quick = min(5 * n_clusters, QUICK // (n_clusters * n_samples))
-    patience = max(4 + n_clusters, quick)
     # The rest of a batch would take half as long as a whole one.
-    patience -= patience % BATCH if patience > BATCH else 0
-    return 100 + 40 * n_clusters, patience
+    quick -= quick % BATCH if quick > BATCH else 0
+    return 100 + 40 * n_clusters, max(4 + n_clusters, quick)
 
 
 def swap_moves(

@@ -245,8 +245,7 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> _Trouble 
         texts = Texts(table[name])
         row, text = texts.first(lambda text: is_date(text) and bool(np.isnan(days_of(text))))
         return _Trouble(
-            f"holds dates whose order of day and month is not known, such as {text!r} "
-            f"({table.row(row)}{table.first_row})",
+            f"holds dates that are not read, such as {text!r} ({table.row(row)}{table.first_row})",
             f"write them as 2025-12-31, or leave the column out with {option('drop', name)}",
         )
     if asked and found.kind == "nested":
