@@ -11,7 +11,8 @@ from sklearn.utils.fixes import parse_version
 import data
 import oracle
 from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans, PowerKMeans
-from kernelmeans.solver import Ending
+from kernelmeans.estimators import base
+from kernelmeans.solver import Ending, solve
 
 if parse_version(sklearn.__version__) < parse_version("1.9"):
     pytest.skip("scikit-learn has callbacks from 1.9 on", allow_module_level=True)
@@ -79,12 +80,28 @@ def test_restarts_finished_rise_to_their_number(estimator):
     assert {progress["n_restarts"] for progress in recorder.ended} == {5}
 
 
+@pytest.fixture
+def batches(monkeypatch):
+    """Sizes of the batches that began, each of three restarts or fewer."""
+    sizes = []
+
+    def noted(space, centroids, powers, seeds, reporter):
+        sizes.append(len(seeds))
+        return solve(space, centroids, powers, seeds, reporter)
+
+    # Three restarts of PowerKMeans; one of the others takes more.
+    monkeypatch.setattr(base, "BATCH_BYTES", 1200)
+    monkeypatch.setattr(base, "solve", noted)
+    return sizes
+
+
 @estimators
-def test_restarts_finished_count_over_batches_and_swaps(estimator):
+def test_restarts_finished_count_over_batches_and_swaps(estimator, batches):
     recorder = Recorder()
-    # A budget that holds few restarts at a time.
-    model = clone(estimator).set_params(n_init=12, memory_budget=200_000, n_swaps="auto")
+    model = clone(estimator).set_params(n_init=12, n_swaps="auto")
     model.set_callbacks(recorder).fit(X)
+    assert len(batches) >= 4
+    assert sum(batches) == 12
     progress = [(step["restarts_finished"], step["n_restarts"]) for step in recorder.ended]
     assert [finished for finished, _ in progress] == sorted(finished for finished, _ in progress)
     assert progress[-1] == (12, 12)
@@ -106,11 +123,12 @@ def test_a_true_answer_ends_the_fit_with_a_usable_model(estimator):
 
 @pytest.mark.filterwarnings("ignore:Number of distinct clusters")
 @estimators
-def test_a_true_answer_ends_all_batches_and_swaps(estimator):
+def test_a_true_answer_ends_all_batches_and_swaps(estimator, batches):
     recorder = Recorder(stop_at=3)
-    model = clone(estimator).set_params(n_init=40, memory_budget=200_000, n_swaps="auto")
+    model = clone(estimator).set_params(n_init=40, n_swaps="auto")
     model.set_callbacks(recorder).fit(X)
     assert len(recorder.ended) == 3
+    assert len(batches) == 1
 
 
 @pytest.mark.parametrize(

@@ -19,8 +19,8 @@ SOUGHT_ROWS = 4096
 HARDLY = 0.5
 #: Fewest rows of a cluster that is judged. Most neighbours of smaller clusters are in others.
 FEWEST_ROWS = 10
-#: Fewest rows of a table of which most clusters should not be smaller.
-MANY_ROWS = 100
+#: Fewest rows in all for a warning that most clusters are smaller than that.
+FEWEST_IN_ALL = 100
 
 
 def cluster_shares(nodes: IntArray, labels: IntArray, n_nodes: int, n_clusters: int) -> Data:
@@ -200,7 +200,7 @@ def warn_if_hardly(separation: Array, labels: IntArray) -> None:
         return
     # Equal rows are one node of the graph, and good clusters.
     crumbs = (sizes > 0) & ~several & ((separation < 1) | (sizes == 1))
-    if 2 * crumbs.sum() > np.count_nonzero(sizes) and sizes.sum() >= MANY_ROWS:
+    if 2 * crumbs.sum() > np.count_nonzero(sizes) and sizes.sum() >= FEWEST_IN_ALL:
         elsewhere = float(np.average(separation[crumbs], weights=sizes[crumbs]))
         if elsewhere > HARDLY:
             warn_user(

@@ -99,7 +99,7 @@ _ODD = (list, tuple, dict, set, complex, np.ndarray)
 #: The reason to leave out a date.
 ON_REQUEST = "the option dates uses it"
 #: Why dates in text are left out in any case.
-UNORDERED = "only dates such as 2025-12-31 and 31.12.2025 are read"
+UNREAD = "only dates such as 2025-12-31 and 31.12.2025 are read"
 #: Kinds that clusters can depend on.
 USED = ("number", "flag", "category", "date")
 
@@ -331,7 +331,7 @@ def _dates_in(texts: Texts, n_rows: int) -> Found | None:
     n_missing = texts.n_missing + sum(texts.counts[text] for text in words)
     spelling = Spelling(words=tuple(sorted({text.lower() for text in unknown})))
     if not read_all:
-        return Found("date", UNORDERED, n_missing, spelling=spelling)
+        return Found("date", UNREAD, n_missing, spelling=spelling)
     return Found("date", ON_REQUEST, n_missing, numbers, spelling=spelling)
 
 
