@@ -52,8 +52,7 @@ def report(name: str, measured: list[float], target: str) -> None:
 
 def steps(space: Space, k: int, restarts: int, n_steps: int) -> Callable[[], object]:
     """A default run from random samples, stopped after a few steps."""
-    generators = [np.random.RandomState(seed) for seed in range(restarts)]
-    seeds = random_seeds(space, k, generators)
+    seeds = random_seeds(space, k, range(restarts))
     with space.engine:
         critical = critical_power(space, seed=0)
     first = coldest_start(critical)

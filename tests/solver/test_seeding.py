@@ -22,12 +22,12 @@ def potential(X, seeds, weight=None):
     return d.sum() if weight is None else d @ weight
 
 
-def generators(restarts, seed=0):
-    return [np.random.RandomState((seed, r)) for r in range(restarts)]
+def random_states(restarts, seed=0):
+    return [1000 * seed + restart for restart in range(restarts)]
 
 
 def greedy(space, k, restarts, seed=0):
-    return greedy_kmeans_plusplus(space, k, generators(restarts, seed))
+    return greedy_kmeans_plusplus(space, k, random_states(restarts, seed))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -81,12 +81,12 @@ def test_samples_without_weight_are_never_seeds(draw):
 
 
 def random_draw(space, k, restarts):
-    return random_seeds(space, k, generators(restarts))
+    return random_seeds(space, k, random_states(restarts))
 
 
 def test_random_seeds_are_different_samples_drawn_evenly():
     space = linear_space(data.cloud(10))
-    seeds = random_seeds(space, 4, generators(3000))
+    seeds = random_seeds(space, 4, random_states(3000))
     assert seeds.shape == (4, 3000)
     assert all(len(set(column)) == 4 for column in seeds.T)
     np.testing.assert_allclose(np.bincount(seeds[0]) / 3000, 0.1, atol=4 * np.sqrt(0.09 / 3000))
@@ -102,7 +102,7 @@ def test_data_without_spread_still_give_seeds(value):
 def test_a_restart_draws_the_same_seeds_in_any_company():
     space = linear_space(data.cloud(80))
     together = greedy(space, 5, 4)
-    alone = greedy_kmeans_plusplus(space, 5, generators(4)[2:3])
+    alone = greedy_kmeans_plusplus(space, 5, random_states(4)[2:3])
     np.testing.assert_array_equal(together[:, [2]], alone)
 
 

@@ -95,15 +95,15 @@ class Starts:
     def centroids(self, space: Space, first: int, seeds: Sequence[int]) -> Centroids:
         """Centroids of a batch of restarts, from number ``first`` on; each has a seed."""
         k = self.n_clusters
-        generators = [np.random.RandomState(seed) for seed in seeds]
-        if isinstance(self.init, str):
-            if self.init == "random":
-                return space.at(random_seeds(space, k, generators))
-            if self.init == "random-partition":
-                weights = [random_partition(space.sample_weight, k, rng) for rng in generators]
-                return Centroids.join([from_weights(space, start) for start in weights])
+        if isinstance(self.init, str) and self.init == "random":
+            return space.at(random_seeds(space, k, seeds))
+        if self.seeded:
             subsample = space.subsample
-            return subsample.at(greedy_kmeans_plusplus(subsample, k, generators))
+            return subsample.at(greedy_kmeans_plusplus(subsample, k, seeds))
+        generators = map(np.random.RandomState, seeds)
+        if isinstance(self.init, str):
+            weights = [random_partition(space.sample_weight, k, rng) for rng in generators]
+            return Centroids.join([from_weights(space, start) for start in weights])
         if _is_index_table(self.init):
             return space.at(self.init[first : first + len(seeds)].T)
         if callable(self.init):

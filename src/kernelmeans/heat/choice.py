@@ -208,8 +208,7 @@ def _clusters(features: Array, n_clusters: int, with_rivals: bool) -> IntArray:
     kernel = Explicit(Kernel("linear", {}))
     with Threads() as threads:
         space = FeatureSpace.hold(kernel, sample, np.ones(len(sample), sample.dtype), threads)
-        generators = [np.random.RandomState(seed) for seed in range(RESTARTS)]
-        seeds = greedy_kmeans_plusplus(space, n_clusters, generators)
+        seeds = greedy_kmeans_plusplus(space, n_clusters, range(RESTARTS))
         method = annealed(space, n_clusters, **DEFAULTS)
         result = solve(space, space.at(seeds), method, list(range(RESTARTS)))
         if with_rivals:

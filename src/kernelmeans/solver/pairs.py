@@ -147,14 +147,13 @@ class _Search:
         """Two centroids for each division of the samples of a pair that differs from the others."""
         labels, space = self.result.labels[self.best], self.space
         samples = np.flatnonzero(np.isin(labels, pair) & (space.sample_weight > 0))
-        seeds = rng.randint(np.iinfo(np.int32).max, size=STARTS)
+        seeds = rng.randint(np.iinfo(np.int32).max, size=STARTS).tolist()
         weight = space.sample_weight[samples]
         if len(samples) > SEARCHED:
-            chosen, weight = subsample(weight, SEARCHED, int(seeds[0]))
+            chosen, weight = subsample(weight, SEARCHED, seeds[0])
             samples = samples[chosen]
         few = space.restricted(samples, weight)
-        generators = [np.random.RandomState(one) for one in seeds]
-        starts = few.at(greedy_kmeans_plusplus(few, 2, generators))
+        starts = few.at(greedy_kmeans_plusplus(few, 2, seeds))
         trial = solve(few, starts, self.hard, [0] * STARTS, self._heard)
         present = labels[samples] == pair[1]
         known = [present]

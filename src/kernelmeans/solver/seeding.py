@@ -9,9 +9,7 @@ from kernelmeans.solver.blockwise import combinations, distances_to
 from kernelmeans.spaces import Centroids, Space
 
 
-def greedy_kmeans_plusplus(
-    space: Space, k: int, generators: Sequence[np.random.RandomState]
-) -> IntArray:
+def greedy_kmeans_plusplus(space: Space, k: int, random_states: Sequence[int]) -> IntArray:
     """Seeds by k-means++ in feature space; each is the best of 2 + log k candidates.
 
     Parameters
@@ -20,7 +18,7 @@ def greedy_kmeans_plusplus(
         The samples and their weights.
     k : int
         Number of seeds.
-    generators : sequence of RandomState
+    random_states : sequence of int
         One for each restart: its seeds do not depend on the other restarts.
 
     Returns
@@ -34,15 +32,15 @@ def greedy_kmeans_plusplus(
     """
     n_candidates = 2 + int(np.log(k))
     weight = space.sample_weight.astype(np.float64)
-    restarts = len(generators)
+    restarts = len(random_states)
+    uniform = _uniform(random_states, 1 + (k - 1) * n_candidates)
     seeds = np.empty((k, restarts), np.intp)
     closest = np.full((restarts, space.n_samples), np.inf)
     columns = np.arange(restarts)
     for j in range(k):
-        size = 1 if j == 0 else n_candidates
+        numbers = slice(max(0, 1 + (j - 1) * n_candidates), 1 + j * n_candidates)
         potential = weight * np.where(np.isinf(closest), 1, closest)
-        uniform = np.stack([rng.uniform(size=size) for rng in generators], axis=1)
-        candidates = _draw(potential, uniform)
+        candidates = _draw(potential, uniform[:, numbers])
         d = np.minimum(distances_to(space, space.at(candidates)), closest)
         best = (d @ weight).argmin(axis=0)
         seeds[j] = candidates[best, columns]
@@ -50,18 +48,28 @@ def greedy_kmeans_plusplus(
     return seeds
 
 
+def _uniform(random_states: Sequence[int], size: int) -> Array:
+    """So many uniform numbers for each restart, shape (R, size)."""
+    rows, generator = np.empty((len(random_states), size)), np.random.RandomState(0)
+    for row, seed in zip(rows, random_states, strict=True):
+        # To make a generator takes seventy times as long as to seed it again.
+        generator.seed(seed)
+        row[:] = generator.uniform(size=size)
+    return rows
+
+
 def _draw(potential: Array, uniform: Array) -> IntArray:
-    """Indices drawn in proportion to each restart's potential (R, n) from uniform (size, R)."""
+    """Indices (size, R) drawn in proportion to potentials (R, n) from uniform numbers (R, size)."""
     cumulative = np.cumsum(potential, axis=1)
     drawn = [
         # At most the last sample with any potential: those without weight are never drawn.
         np.minimum(np.searchsorted(row, u * row[-1], side="right"), np.searchsorted(row, row[-1]))
-        for row, u in zip(cumulative, uniform.T, strict=True)
+        for row, u in zip(cumulative, uniform, strict=True)
     ]
     return np.asarray(np.stack(drawn, axis=1))
 
 
-def random_seeds(space: Space, k: int, generators: Sequence[np.random.RandomState]) -> IntArray:
+def random_seeds(space: Space, k: int, random_states: Sequence[int]) -> IntArray:
     """Different samples of positive weight for each restart, shape (k, restarts).
 
     Parameters
@@ -70,11 +78,12 @@ def random_seeds(space: Space, k: int, generators: Sequence[np.random.RandomStat
         The samples. All of positive weight are equally likely.
     k : int
         Number of seeds.
-    generators : sequence of RandomState
+    random_states : sequence of int
         One for each restart.
     """
     eligible = np.flatnonzero(space.sample_weight > 0)
-    return np.stack([rng.permutation(eligible)[:k] for rng in generators], axis=1)
+    orders = [np.random.RandomState(seed).permutation(eligible) for seed in random_states]
+    return np.stack([order[:k] for order in orders], axis=1)
 
 
 def random_partition(sample_weight: Array, k: int, rng: np.random.RandomState) -> Array:

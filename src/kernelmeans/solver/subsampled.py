@@ -99,8 +99,7 @@ def _anneal_subsample(
     """Centroids found on one subsample, and the last power before their restart turned hard."""
     seed, swap_seed, *start_seeds = seeds
     space = samples.restricted(*subsample(samples.sample_weight, size, seed))
-    generators = [np.random.RandomState(start) for start in start_seeds]
-    starts = space.at(greedy_kmeans_plusplus(space, n_clusters, generators))
+    starts = space.at(greedy_kmeans_plusplus(space, n_clusters, start_seeds))
     result = solve(space, starts, method, start_seeds, listen)
     powers = result.power_history[result.best]
     last = float(powers[np.isfinite(powers)][-1])

@@ -199,8 +199,7 @@ class _Search:
     def rivals(self, seeds: Sequence[int], batch: int) -> Iterator[Centroids]:
         """Centroids on seeds by k-means++, no more restarts at a time than memory holds."""
         few, k = self.space.subsample, self.centroids.shape[0]
-        generators = [np.random.RandomState(seed) for seed in seeds]
-        places = greedy_kmeans_plusplus(few, k, generators)
+        places = greedy_kmeans_plusplus(few, k, seeds)
         for first in range(0, len(seeds), batch):
             yield few.at(places[:, first : first + batch])
 
