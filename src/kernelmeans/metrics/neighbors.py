@@ -10,7 +10,8 @@ from sklearn.utils import check_array
 
 from kernelmeans._given import is_integer, received
 from kernelmeans._labels import encoded
-from kernelmeans._typing import Data
+from kernelmeans._memory import remembered
+from kernelmeans._typing import Data, IntArray
 from kernelmeans.engines.threads import (
     in_this_process,
     single_threaded_blas,
@@ -78,10 +79,17 @@ def neighbor_consistency(
     _, codes = encoded("labels", labels, n_rows)
     if n_rows == 1:
         raise ValueError("X has 1 row, and so no neighbours: give at least 2 rows.")
+    count = min(n_neighbors, n_rows - 1)
+    near = remembered(lambda: _nearest(search, count), lambda: ("nearest", rows, metric, count))
+    return float(np.mean(codes[near] == codes[:, None]))
+
+
+def _nearest(search: NearestNeighbors, count: int) -> IntArray:
+    """The nearest other rows of each row."""
     # Of rows at equal distance, several threads find others.
     with single_threaded_blas(), single_threaded_openmp(), in_this_process():
-        near = search.kneighbors(n_neighbors=min(n_neighbors, n_rows - 1), return_distance=False)
-    return float(np.mean(codes[near] == codes[:, None]))
+        found: IntArray = search.kneighbors(n_neighbors=count, return_distance=False)
+    return found
 
 
 def _of_ordinary_size(X: Any) -> Data:
