@@ -8,8 +8,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from sklearn.cluster import KMeans
-from sklearn.datasets import make_blobs, make_circles
+from sklearn.datasets import make_blobs, make_circles, make_moons
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -149,6 +150,20 @@ def test_names_stand_beside_rows_of_their_clusters(crowd):
         assert away[own].min() < 20
         right += own[np.argsort(away)[:5]].sum() >= 3
     assert right >= 18
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_names_of_moons_do_not_stand_between_them(seed):
+    X, moons = make_moons(600, noise=0.06, random_state=seed)
+    model = KernelPowerKMeans(2, random_state=0).fit(X)
+    assert adjusted_rand_score(moons, model.labels_) == 1
+    ax = drawn(model, X, names=["a moon that has a name", "another one"])
+    own = [ax.transData.transform(one.get_offsets()) for one in ax.collections]
+    for label, name in enumerate(sorted(ax.texts, key=lambda text: text.get_text())):
+        box = name.get_window_extent()
+        corners = [[box.x0, box.y0], [box.x1, box.y1]]
+        away = [np.linalg.norm(one - np.clip(one, *corners), axis=1).min() for one in own]
+        assert away[label] < box.height < away[1 - label]
 
 
 def test_a_cluster_of_one_place_is_not_covered_by_its_name():

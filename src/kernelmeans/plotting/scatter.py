@@ -175,8 +175,9 @@ def _draw_marks(ax: Axes, found: MapPoints, names: Sequence[str], scale: float) 
         lines.append(f"{names[cluster]}: {found.sizes[cluster]:,}")
     counted = int(found.sizes.sum()) + found.n_outliers
     if found.n_outliers:
-        is_outlier = found.labels < 0
-        marks.append(ax.scatter(*found.points[is_outlier].T, color=GREY, marker=".", **style))
+        x, y = found.points[found.labels < 0].T
+        crosses = style | {"linewidths": 1}
+        marks.append(ax.scatter(x, y, color=GREY, marker="x", **crosses))
         lines.append(f"none: {found.n_outliers:,}")
     title = "rows" if counted == found.n_rows else "drawn rows"
     _write_legend(ax, marks, lines, title, max(_SMALL_LETTER, _LETTER * scale))
