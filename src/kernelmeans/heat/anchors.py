@@ -1,6 +1,7 @@
 """Heat features of many rows by a few anchors; they depend on the row and the anchors alone."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -136,6 +137,7 @@ def anchor_weights(rows: Data, nearest: NearestRows, n_nearest: int) -> Data:
     return csr_of(near.ravel(), columns[:, :count], m)
 
 
+@dataclass(eq=False, repr=False)
 class AnchorGraph:
     """The graph Z diag(1 / node_weight) Z^T of rows, by their weights Z on anchors.
 
@@ -154,19 +156,11 @@ class AnchorGraph:
         count alike when None.
     """
 
-    def __init__(
-        self,
-        X: Data,
-        sample_weight: Array,
-        nearest: NearestRows,
-        n_nearest: int,
-        edge_weight: Array | None = None,
-    ) -> None:
-        self.X = X
-        self.sample_weight = sample_weight
-        self.nearest = nearest
-        self.n_nearest = n_nearest
-        self.edge_weight = edge_weight
+    X: Data
+    sample_weight: Array
+    nearest: NearestRows
+    n_nearest: int
+    edge_weight: Array | None = None
 
     @cached_property
     def _shares(self) -> list[tuple[Data, Array]]:

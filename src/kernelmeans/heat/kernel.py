@@ -2,6 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, Self
 
@@ -71,6 +72,7 @@ class TrainingRows(Protocol):
         """CSR array (n_new, n_rows) of weights on the distinct rows; rows sum to 1, or to 0."""
 
 
+@dataclass(eq=False, repr=False)
 class Extension:
     """Features of any row: those of the training row that it equals, or a mean of those near it.
 
@@ -88,22 +90,12 @@ class Extension:
         Those of `kernelmeans.heat.basis.Basis` for the training rows, if they are known.
     """
 
+    rows: TrainingRows
+    known: Digests
+    features: Array
+    n_neighbors: int
     #: Older model files have none.
     residuals: Array | None = None
-
-    def __init__(
-        self,
-        rows: TrainingRows,
-        known: Digests,
-        features: Array,
-        n_neighbors: int,
-        residuals: Array | None = None,
-    ) -> None:
-        self.rows = rows
-        self.known = known
-        self.features = features
-        self.n_neighbors = n_neighbors
-        self.residuals = residuals
 
     def __call__(self, X: Data) -> Array:
         """Features of norm 1, or zeros for a row that is near none."""
@@ -571,9 +563,7 @@ class HeatKernel(DiffusionKernel):
         Trial
             What is left of the fit, after which the neighbours are anchors.
         """
-        X, counting = plain(X), np.flatnonzero(sample_weight)
-        if len(counting) < len(sample_weight):
-            X, sample_weight = X[counting], sample_weight[counting]
+        X, sample_weight = counting_rows(plain(X), sample_weight), sample_weight[sample_weight > 0]
         wanted, n_clusters = n_clusters, max(n_clusters, FEWEST_CLUSTERS)
         given = self._given["n_neighbors"]
         n_nearest = NEAREST if isinstance(given, str) else int(given)
