@@ -1,7 +1,9 @@
 """Several spaces side by side, and the rules by which each restart weighs its kernels."""
 
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -154,25 +156,21 @@ class ProductSpace(Space):
 
     def residuals(self, block: slice) -> Array | None:
         multipliers = self.multipliers(self.kernel_weights[None])[0].tolist()
-        total: Array | None = None
-        for member, factor in zip(self.members, multipliers, strict=True):
-            own = member.residuals(block)
-            if own is not None:
-                total = factor * own if total is None else total + factor * own
-        return total
+        own = [
+            factor * residuals
+            for member, factor in zip(self.members, multipliers, strict=True)
+            if (residuals := member.residuals(block)) is not None
+        ]
+        return reduce(operator.add, own) if own else None
 
     def products(self, centroids: Centroids, block: slice) -> Array:
         multipliers = like(self.multipliers(centroids.kernel_weights), self.device_weight)
-        total: Array | None = None
-        for index, member in enumerate(self.members):
-            products = member.products(centroids.member(index), block)
-            weighted = products * multipliers[:, index, None]
-            if total is None:
-                total = weighted
-            else:
-                total += weighted
-        assert total is not None
-        return total
+        own = (
+            member.products(centroids.member(index), block) * multipliers[:, index, None]
+            for index, member in enumerate(self.members)
+        )
+        # One after the other, in place: each takes the memory of all distances of a block.
+        return reduce(operator.iadd, own)
 
     @property
     def floors(self) -> Array:
@@ -237,32 +235,23 @@ class ProductSpace(Space):
         return self.rule.penalty(centroids.kernel_weights)
 
     def at(self, indices: IntArray) -> Centroids:
-        return self._side_by_side(member.at(indices) for member in self.members)
+        return self._side_by_side([member.at(indices) for member in self.members])
 
     def at_rows(self, rows: Data, shape: tuple[int, int]) -> Centroids:
         own = zip(self.members, self.columns, strict=True)
         return self._side_by_side(
-            member.at_rows(take_columns(rows, columns), shape) for member, columns in own
+            [member.at_rows(take_columns(rows, columns), shape) for member, columns in own]
         )
 
-    def _side_by_side(self, parts: Iterable[Centroids]) -> Centroids:
-        vectors: list[Array] = []
-        norms: list[Array] = []
-        coefficients = cluster_weight = None
-        for part in parts:
-            vectors += part.vectors
-            norms.append(part.norms)
-            # The same in every member that has them.
-            if coefficients is None:
-                coefficients, cluster_weight = part.coefficients, part.cluster_weight
-        restarts = norms[0].shape[2]
-        weights = np.tile(self.kernel_weights, (restarts, 1))
+    def _side_by_side(self, parts: Sequence[Centroids]) -> Centroids:
+        # The coefficients are the same in every member that has them.
+        known = next((part for part in parts if part.coefficients is not None), parts[0])
         return Centroids(
-            tuple(vectors),
-            np.concatenate(norms),
-            weights,
-            coefficients,
-            cluster_weight=cluster_weight,
+            tuple(vector for part in parts for vector in part.vectors),
+            np.concatenate([part.norms for part in parts]),
+            np.tile(self.kernel_weights, (parts[0].shape[1], 1)),
+            known.coefficients,
+            cluster_weight=known.cluster_weight,
         )
 
     @property
