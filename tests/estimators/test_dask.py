@@ -21,7 +21,8 @@ from kernelmeans import KernelKMeans, KernelPowerKMeans, MultiKernelPowerKMeans,
 from kernelmeans.engines import Threads
 from kernelmeans.estimators import base, holder
 from kernelmeans.kernels import Kernel
-from kernelmeans.lowrank import sampling, subsample_rows
+from kernelmeans.lowrank import sampling
+from kernelmeans.lowrank.sampling import subsample_rows
 from kernelmeans.solver import anneal_subsamples
 from kernelmeans.spaces import EntropyRule, ProductSpace, predictor
 

@@ -8,8 +8,14 @@ from hypothesis.extra import numpy as hnp
 
 import data
 from kernelmeans.kernels import Kernel
-from kernelmeans.lowrank import approximate, sampling, subsample, subsample_rows, subsample_size
-from kernelmeans.lowrank.sampling import FEWEST_ROWS, MOST_BYTES, MOST_ROWS
+from kernelmeans.lowrank import approximate, sampling, subsample
+from kernelmeans.lowrank.sampling import (
+    FEWEST_ROWS,
+    MOST_BYTES,
+    MOST_ROWS,
+    subsample_rows,
+    subsample_size,
+)
 
 weights = hnp.arrays(
     st.sampled_from([np.float32, np.float64]),

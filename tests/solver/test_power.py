@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 import oracle
 from backends import NUMPY, over_backends
 from kernelmeans._arrays import namespace, to_numpy
-from kernelmeans.solver import memberships
 from kernelmeans.solver.exchange import BOUNDLESS
 from kernelmeans.solver.power import (
     DISTANCE,
@@ -18,6 +17,7 @@ from kernelmeans.solver.power import (
     SQUARED_DISTANCE,
     Weights,
     hard_weights,
+    memberships,
     power_weights,
     weigh,
 )

@@ -19,7 +19,7 @@ from kernelmeans.estimators.inputs import Input
 from kernelmeans.heat.outliers import Outliers
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
-from kernelmeans.solver import certainty, memberships
+from kernelmeans.solver.power import certainty, memberships
 from kernelmeans.spaces import Predictor
 from kernelmeans.spaces.predictor import Comparison
 

@@ -30,16 +30,9 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.heat import DiffusionKernel, neighbor_family
 from kernelmeans.heat.metric import DIRECTIONS, MetricOptions, from_first
 from kernelmeans.heat.neighbors import AMPLE
-from kernelmeans.kernels import (
-    PARAMETERS,
-    CombinedKernel,
-    Kernel,
-    check_similarity,
-    du2015_family,
-    width_family,
-)
+from kernelmeans.kernels import PARAMETERS, CombinedKernel, Kernel, du2015_family, width_family
 from kernelmeans.kernels.formulas import largest_entries
-from kernelmeans.kernels.kernel import COARSE, OF_FEATURES
+from kernelmeans.kernels.kernel import COARSE, OF_FEATURES, check_similarity
 from kernelmeans.kernels.widths import column_moments
 from kernelmeans.lowrank import METHODS, Nystroem
 from kernelmeans.rows import DaskRows, Rows

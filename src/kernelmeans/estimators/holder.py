@@ -20,15 +20,8 @@ from kernelmeans.heat import DiffusionKernel, DistinctRows, HeatKernel, auto_anc
 from kernelmeans.heat.basis import WHOLE_ROWS
 from kernelmeans.heat.choice import Trial
 from kernelmeans.heat.kernel import settle_times
-from kernelmeans.lowrank import (
-    Explicit,
-    FeatureMap,
-    approximate,
-    chosen_rows,
-    row_width,
-    subsample_rows,
-    subsample_size,
-)
+from kernelmeans.lowrank import Explicit, FeatureMap, approximate
+from kernelmeans.lowrank.sampling import chosen_rows, row_width, subsample_rows, subsample_size
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.solver import EdgeWeights

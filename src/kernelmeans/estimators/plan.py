@@ -15,7 +15,8 @@ from kernelmeans.heat.eigenpairs import pair_count
 from kernelmeans.heat.metric import WITH_ANCHORS
 from kernelmeans.heat.neighbors import PRODUCTS, TREE_COLUMNS, are_sought_in_cells
 from kernelmeans.kernels import Kernel
-from kernelmeans.lowrank import auto_components, check_method, row_width
+from kernelmeans.lowrank import auto_components, check_method
+from kernelmeans.lowrank.sampling import row_width
 from kernelmeans.rows import Rows
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces import GramSpace

@@ -2,17 +2,7 @@
 
 from kernelmeans.kernels.families import du2015_family, du2015_kernels, width_family
 from kernelmeans.kernels.formulas import geodesic_kernel
-from kernelmeans.kernels.kernel import (
-    OF_FEATURES,
-    PARAMETERS,
-    CombinedKernel,
-    Kernel,
-    check_callable,
-    check_finite,
-    check_range,
-    check_similarity,
-    check_underflow,
-)
+from kernelmeans.kernels.kernel import OF_FEATURES, PARAMETERS, CombinedKernel, Kernel
 from kernelmeans.kernels.widths import resolve_gamma
 
 __all__ = [
@@ -20,11 +10,6 @@ __all__ = [
     "PARAMETERS",
     "CombinedKernel",
     "Kernel",
-    "check_finite",
-    "check_callable",
-    "check_range",
-    "check_similarity",
-    "check_underflow",
     "du2015_family",
     "du2015_kernels",
     "geodesic_kernel",

@@ -1,19 +1,8 @@
 """Low rank: landmarks and features whose inner products approximate a kernel."""
 
-from kernelmeans.lowrank.approximate import (
-    METHODS,
-    approximate,
-    auto_components,
-    check_method,
-)
+from kernelmeans.lowrank.approximate import METHODS, approximate, auto_components, check_method
 from kernelmeans.lowrank.maps import Explicit, FeatureMap, Fourier, Nystroem
-from kernelmeans.lowrank.sampling import (
-    chosen_rows,
-    row_width,
-    subsample,
-    subsample_rows,
-    subsample_size,
-)
+from kernelmeans.lowrank.sampling import subsample
 
 __all__ = [
     "METHODS",
@@ -24,9 +13,5 @@ __all__ = [
     "approximate",
     "auto_components",
     "check_method",
-    "chosen_rows",
-    "row_width",
-    "subsample_rows",
-    "subsample_size",
     "subsample",
 ]

@@ -9,7 +9,8 @@ from sklearn.utils.extmath import row_norms
 
 from kernelmeans._dialect import option
 from kernelmeans._typing import Array, Data, IntArray
-from kernelmeans.kernels import Kernel, check_callable, check_finite, check_range, check_underflow
+from kernelmeans.kernels import Kernel
+from kernelmeans.kernels.kernel import check_callable, check_finite, check_range, check_underflow
 from kernelmeans.lowrank.cholesky import Pivots, pivoted_cholesky
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
 from kernelmeans.lowrank.maps import RANDOM_MAPS, FeatureMap, Nystroem, is_definite

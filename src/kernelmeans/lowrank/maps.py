@@ -12,8 +12,7 @@ import scipy.linalg
 from kernelmeans._arrays import double, like, namespace, on_host, overwrite, take, write
 from kernelmeans._dialect import option
 from kernelmeans._typing import Array, Data, DType, IntArray
-from kernelmeans.kernels import Kernel, check_finite
-from kernelmeans.kernels.kernel import floating
+from kernelmeans.kernels.kernel import Kernel, check_finite, floating
 
 #: Eigenvalues of the landmarks' kernel matrix are dropped below this many roundings of the largest:
 #: their eigenvectors are mostly rounding.

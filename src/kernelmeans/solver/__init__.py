@@ -5,7 +5,6 @@ from kernelmeans.solver.critical import coldest_start, critical_power, warn_unle
 from kernelmeans.solver.driver import Progress, solve
 from kernelmeans.solver.methods import Alternating, Annealed, Constant, Hard, Method, annealed, hard
 from kernelmeans.solver.pairs import EdgeWeights, divide_pairs
-from kernelmeans.solver.power import certainty, memberships
 from kernelmeans.solver.result import Ending, Result, cost_rounding
 from kernelmeans.solver.subsampled import anneal_subsamples, can_subsample
 from kernelmeans.solver.swap import swap_moves
@@ -28,8 +27,6 @@ __all__ = [
     "critical_power",
     "divide_pairs",
     "hard",
-    "certainty",
-    "memberships",
     "partition_cost",
     "solve",
     "swap_moves",

@@ -22,9 +22,9 @@ from kernelmeans._devices import HOST, Device
 from kernelmeans._memory import cached_property
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads, tree_sum
-from kernelmeans.kernels import Kernel, check_finite, check_range, check_underflow
-from kernelmeans.kernels.kernel import COARSE
-from kernelmeans.lowrank import FeatureMap, row_width, subsample_size
+from kernelmeans.kernels.kernel import COARSE, Kernel, check_finite, check_range, check_underflow
+from kernelmeans.lowrank import FeatureMap
+from kernelmeans.lowrank.sampling import row_width, subsample_size
 from kernelmeans.rows import Rows
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids, Memory, PartialSum, Sums, Trace

@@ -11,7 +11,8 @@ from kernelmeans._devices import HOST, Device
 from kernelmeans._memory import cached_property
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
-from kernelmeans.kernels import Kernel, check_callable, check_finite, check_range, check_underflow
+from kernelmeans.kernels import Kernel
+from kernelmeans.kernels.kernel import check_callable, check_finite, check_range, check_underflow
 from kernelmeans.spaces.base import Space
 from kernelmeans.spaces.centroids import Centroids, Memory, Sums, Trace
 from kernelmeans.spaces.kernel_rows import (

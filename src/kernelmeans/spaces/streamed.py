@@ -9,7 +9,7 @@ from kernelmeans._arrays import double, namespace, reduce, to_device_of
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.cluster import Cluster, aligned, packed, unpacked
-from kernelmeans.kernels import check_finite, check_range
+from kernelmeans.kernels.kernel import check_finite, check_range
 from kernelmeans.lowrank import FeatureMap
 from kernelmeans.rows.dask import DaskRows
 from kernelmeans.spaces.base import Space
