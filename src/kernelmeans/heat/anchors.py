@@ -17,6 +17,7 @@ from kernelmeans.heat.pieces import Pieces, find_pieces
 from kernelmeans.kernels.formulas import unit_rows
 from kernelmeans.lowrank import auto_components
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
+from kernelmeans.spaces.kernel_rows import slices
 
 #: Anchors that a row has weights on, for ``n_neighbors="auto"``. With more, anchors of neighbouring
 #: clusters are joined; with fewer, clusters fall into pieces.
@@ -230,8 +231,7 @@ class AnchorGraph:
         return ranks, node_weight
 
     def _blocks(self) -> Iterator[tuple[Data, Array]]:
-        for start in range(0, self.X.shape[0], BLOCK_ROWS):
-            block = slice(start, start + BLOCK_ROWS)
+        for block in slices(self.X.shape[0], BLOCK_ROWS):
             yield self.X[block], self.sample_weight[block].astype(np.float64)
 
 

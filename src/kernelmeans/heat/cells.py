@@ -11,6 +11,7 @@ from kernelmeans._typing import Array, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.engines.threads import single_threaded_openmp
 from kernelmeans.lowrank.landmarks import kmeans_centroids
+from kernelmeans.spaces.kernel_rows import slices
 
 #: Rows of the subsample in which the centroids are found, for each cell.
 ROWS_PER_CELL = 50
@@ -106,8 +107,7 @@ class Cells:
         found = np.empty((len(X), n_neighbors), np.int32)
         last = np.empty(len(X), X.dtype)
         at_once = max(1, CANDIDATES // (n_searched * end))
-        for start in range(0, len(X), at_once):
-            rows = slice(start, start + at_once)
+        for rows in slices(len(X), at_once):
             apart, nearest = self._compared(X[rows], n_searched, end)
             distances[rows], found[rows] = apart[:, :n_neighbors], nearest[:, :n_neighbors]
             last[rows] = apart[:, -1]
@@ -136,7 +136,7 @@ class Cells:
         # The nearest cells of a row may have too few rows.
         lacking = np.flatnonzero(np.isinf(distances[:, -1]))
         more = min(WIDER * n_searched, len(self._centroids))
-        for some in _slices(len(lacking), max(1, CANDIDATES // (more * end))):
+        for some in slices(len(lacking), max(1, CANDIDATES // (more * end))):
             rows = lacking[some]
             distances[rows], found[rows] = self._compared(X[rows], more, end)
         return distances, found
@@ -148,7 +148,7 @@ class Cells:
         def search(rows: slice) -> None:
             found[rows] = _nearest(self._centroids, X[rows], count)[1]
 
-        _side_by_side(search, _slices(len(X), BLOCK_ROWS))
+        _side_by_side(search, slices(len(X), BLOCK_ROWS))
         return found
 
     def _searched(self, n_neighbors: int, end: int) -> tuple[int, float]:
@@ -164,7 +164,7 @@ class Cells:
                 _, places = _nearest(self._rows, self._rows[drawn[rows]], end)
                 rank[rows] = np.take_along_axis(order[rows], self._cell_of[places], axis=1)
 
-            _side_by_side(search, _slices(len(drawn), AT_ONCE))
+            _side_by_side(search, slices(len(drawn), AT_ONCE))
             # Each is its own nearest row, which is always found.
             others = np.sort(rank[:, 1:], axis=None)
             enough = int(others[int(np.ceil(ENOUGH * others.size)) - 1]) + 1
@@ -193,12 +193,8 @@ def _first(distances: Array, found: IntArray, count: int) -> tuple[Array, IntArr
         least[rows] = np.take_along_axis(distances[rows], best, axis=1)
         first[rows] = np.take_along_axis(found[rows], best, axis=1)
 
-    _side_by_side(sort, _slices(len(distances), SORTED_ROWS))
+    _side_by_side(sort, slices(len(distances), SORTED_ROWS))
     return least, first
-
-
-def _slices(n_rows: int, count: int) -> list[slice]:
-    return [slice(start, start + count) for start in range(0, n_rows, count)]
 
 
 def _side_by_side(search: Callable[[Any], None], parts: Iterable[Any]) -> None:

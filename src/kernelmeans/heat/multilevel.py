@@ -16,6 +16,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.heat.eigenpairs import coarsest_size, leading_pairs, normalized, with_extra
+from kernelmeans.spaces.kernel_rows import slices
 
 #: Fraction of the nodes that a coarser graph has at most.
 COARSER = 0.9
@@ -163,10 +164,6 @@ def _heaviest(S: Data, weights: Array) -> IntArray:
     return chosen
 
 
-def _blocks(n_rows: int) -> list[slice]:
-    return [slice(start, start + BLOCK_ROWS) for start in range(0, n_rows, BLOCK_ROWS)]
-
-
 def _filtered(S: Data, vectors: Array, gap: float, threads: Threads) -> Array:
     """A Chebyshev polynomial of S times vectors, which damps all eigenvalues below 1 - gap.
 
@@ -185,7 +182,7 @@ def _filtered(S: Data, vectors: Array, gap: float, threads: Threads) -> Array:
         # Scaled so that they are 1 at the eigenvalue 1, because they would overflow.
         following = 1 / (2 / first - scale) if step else scale
         forth, back = (2 * following, following * scale) if step else (scale, 0.0)
-        threads.run(partial(_next, T, now, before, forth, back), _blocks(len(now)))
+        threads.run(partial(_next, T, now, before, forth, back), slices(len(now), BLOCK_ROWS))
         before, now, scale = now, before, following
     return now
 
@@ -204,6 +201,7 @@ def _rotated(S: Data, vectors: Array, threads: Threads) -> tuple[Array, Array]:
     Gaps keep more digits than eigenvalues near 1, and in float64 more than vectors in float32.
     """
     products, squares = [], []
+    blocks = slices(len(vectors), BLOCK_ROWS)
     for start in range(0, vectors.shape[1], COLUMNS):
         some = vectors[:, start : start + COLUMNS].astype(np.float64)
 
@@ -211,7 +209,7 @@ def _rotated(S: Data, vectors: Array, threads: Threads) -> tuple[Array, Array]:
             own = vectors[rows].astype(np.float64).T
             return own @ (some[rows] - S[rows] @ some), own @ some[rows]
 
-        sums = [parts for _, parts in threads.map(multiply, _blocks(len(vectors)))]
+        sums = [parts for _, parts in threads.map(multiply, blocks)]
         products.append(sum(product for product, _ in sums))
         squares.append(sum(square for _, square in sums))
     product, square = (np.hstack(each) for each in (products, squares))
@@ -221,5 +219,5 @@ def _rotated(S: Data, vectors: Array, threads: Threads) -> tuple[Array, Array]:
     def rotate(rows: slice) -> None:
         vectors[rows] = vectors[rows] @ turn
 
-    threads.run(rotate, _blocks(len(vectors)))
+    threads.run(rotate, blocks)
     return gaps, vectors

@@ -221,8 +221,7 @@ def exchanged(
     residuals: Array | None = None,
 ) -> IntArray:
     """The clusters (R, block) to which samples go, each as if the others stayed."""
-    given = sample_weight, cluster_weight, residuals
-    saved, joins = exchange_costs(distances, own, nearest, *given)
+    saved, joins = exchange_costs(distances, own, nearest, sample_weight, cluster_weight, residuals)
     return smallest(put_first(joins, own, saved))[0]
 
 

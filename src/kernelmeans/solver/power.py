@@ -151,8 +151,7 @@ def hard_weights(
     xp = namespace(distances)
     labels, nearest = smallest(distances)
     if cluster_weight is not None:
-        given = sample_weight, cluster_weight, residuals
-        labels = exchanged(distances, labels, nearest, *given)
+        labels = exchanged(distances, labels, nearest, sample_weight, cluster_weight, residuals)
     if cost.slope is not None:
         sample_weight = sample_weight * cost.slope(nearest)
     weights = put_first(xp.zeros_like(distances), labels, sample_weight)

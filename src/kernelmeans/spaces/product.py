@@ -119,8 +119,7 @@ class ProductSpace(Space):
         self.chunks = self._joined_chunks()
 
     def reweighted(self, kernel_weights: Array) -> "ProductSpace":
-        given = self.members, self.columns, self.rule, self.factors
-        space = ProductSpace(*given, kernel_weights)
+        space = ProductSpace(self.members, self.columns, self.rule, self.factors, kernel_weights)
         if self._subsample is not None:
             space._subsample = self._subsample.reweighted(kernel_weights)
         return space
