@@ -142,7 +142,9 @@ class Spectrum(NamedTuple):
 
         Those of negligible weight are left out, except as many as clusters.
         """
-        weights, kept = heat_weights(self.values, t)
+        weights = np.exp(-t * (1 - self.values))
+        # The square is the fraction of a state that is not yet mixed.
+        kept = weights**2 > NEGLIGIBLE
         # Fewer features than clusters could not tell all of them apart.
         kept |= (self.rank == 0) | (np.arange(len(kept)) < self.n_clusters)
         precision = np.result_type(*(vectors for _, vectors in self.pairs))
@@ -254,28 +256,6 @@ def residuals_of(
     lacking = np.einsum("ij,ij->i", others, others)
     with np.errstate(invalid="ignore"):
         return np.asarray(lacking / (diagonal + lacking))
-
-
-def heat_weights(values: Array, t: float) -> tuple[Array, BoolArray]:
-    """The weight of each eigenvector at a time, and which weights count.
-
-    Parameters
-    ----------
-    values : ndarray of shape (r,)
-        Leading eigenvalues lambda.
-    t : float
-        The time.
-
-    Returns
-    -------
-    weights : ndarray of shape (r,)
-        The weights, exp(-(1 - lambda) t).
-    kept : ndarray of bool of shape (r,)
-        Which of them are not negligible: those whose square, the fraction of a state that is not
-        yet mixed, is above 0.01.
-    """
-    weights = np.exp(-t * (1 - values))
-    return weights, weights**2 > NEGLIGIBLE
 
 
 def states(values: Array, t: float) -> float:

@@ -17,11 +17,7 @@ from kernelmeans.heat.choice import Trial
 from kernelmeans.heat.density import core_distances
 from kernelmeans.heat.digests import Digests, digests
 from kernelmeans.heat.eigenpairs import pairs_bytes
-from kernelmeans.heat.kernel import (
-    FEWEST_CLUSTERS,
-    DiffusionKernel,
-    Extension,
-)
+from kernelmeans.heat.kernel import FEWEST_CLUSTERS, DiffusionKernel, Extension
 from kernelmeans.heat.neighbors import (
     AMPLE,
     auto_neighbors,

@@ -240,12 +240,10 @@ class CombinedKernel:
         """Kernel matrix between the rows of X and those of Y, shape (n_X, n_Y)."""
         X, Y = floating(X), floating(Y)
         total = np.zeros((X.shape[0], Y.shape[0]), X.dtype)
-        for kernel, columns, multiplier in zip(
-            self.kernels, self.columns, self.multipliers, strict=True
-        ):
-            total += X.dtype.type(multiplier) * kernel(
-                take_columns(X, columns), take_columns(Y, columns)
-            )
+        members = zip(self.kernels, self.columns, self.multipliers, strict=True)
+        for kernel, columns, multiplier in members:
+            values = kernel(take_columns(X, columns), take_columns(Y, columns))
+            total += X.dtype.type(multiplier) * values
         return total
 
     def diagonal(self, X: Data, device: Device = HOST) -> Array:

@@ -349,7 +349,10 @@ class Space(ABC):
         d = self.products(centroids, block) * -2
         d += like(self.norms(centroids)[..., None], d)
         d += self.weighted_norms(centroids.kernel_weights, block)
-        return at_least(d, self.floor(centroids))
+        floor = self.floor(centroids)
+        if reduce("min", d) < float(floor.max()):
+            return overwrite(d, namespace(d).maximum, d, like(floor[:, None], d))
+        return d
 
     def floor(self, centroids: Centroids) -> Array:
         """Smallest squared distance that is more than rounding, in each restart, shape (R,)."""
@@ -378,11 +381,3 @@ class Space(ABC):
         """Size of the inner products that squared distances are computed from."""
         norms = np.abs(to_numpy(self.squared_norms(slice(0, self.n_samples))).astype(np.float64))
         return float(np.average(norms, weights=self.sample_weight))
-
-
-def at_least(distances: Array, floor: Array) -> Array:
-    """Squared distances (k, R, block), in place, not below each restart's floor (R,)."""
-    if reduce("min", distances) < float(floor.max()):
-        floors = like(floor[:, None], distances)
-        return overwrite(distances, namespace(distances).maximum, distances, floors)
-    return distances
