@@ -251,23 +251,12 @@ class DiffusionKernel(Kernel):
         count = DIMENSION_NEIGHBORS if isinstance(self._given["density"], str) else NEIGHBOR
         return min(count, n_rows - 1), min(surrounding_neighbor(n_rows), n_rows - 1)
 
-    def _trial(
-        self,
-        spectrum: Spectrum,
-        n_clusters: int,
-        settle: Callable[[float], None],
-        features_at: Callable[[float], Array],
-        neighbors: Data,
-        nodes: Callable[[], IntArray],
-        weighted: Data | None = None,
-    ) -> Trial:
-        """What is left of a fit: to find the time, and the features at that time."""
+    def _first_time(self, spectrum: Spectrum, n_clusters: int) -> tuple[float, bool]:
+        """The time that is given, or the shortest that can be chosen, and whether one is."""
         t = self._given["t"]
-        first = spectrum.time() if isinstance(t, str) else float(t)
         # If there is a piece for each cluster, the time does not change the labels.
-        several = n_clusters > spectrum.pieces.n_kept
-        chooses = t == "auto" and several
-        return Trial(first, settle, features_at, neighbors, nodes, chooses, weighted)
+        chooses = t == "auto" and n_clusters > spectrum.pieces.n_kept
+        return spectrum.time() if isinstance(t, str) else float(t), chooses
 
     def _trial_of_rows(
         self,
@@ -278,7 +267,7 @@ class DiffusionKernel(Kernel):
         nodes: Callable[[], IntArray],
         alike: bool = True,
     ) -> Trial:
-        """As `_trial`, where the nodes are rows. Only rows of pieces that are kept count.
+        """What is left of a fit whose nodes are rows. Only those of pieces that are kept count.
 
         The time is chosen with edges that count ``alike`` as well, or by their weights alone.
         """
@@ -289,13 +278,14 @@ class DiffusionKernel(Kernel):
         ones = np.ones_like(weighted.data), weighted.indices, weighted.indptr
         among = np.full(len(spectrum.pieces.kept), -1)
         among[kept] = np.arange(len(kept))
-        return self._trial(
-            spectrum,
-            n_clusters,
+        first, chooses = self._first_time(spectrum, n_clusters)
+        return Trial(
+            first,
             lambda t: settle(spectrum.basis(t)),
             lambda t: spectrum.features(t)[kept],
             scipy.sparse.csr_array(ones, weighted.shape) if alike else weighted,
             lambda: among[nodes()],
+            chooses,
             weighted,
         )
 
@@ -587,13 +577,14 @@ class HeatKernel(DiffusionKernel):
             self._features, values = heat.at(t)
             self._fitted(t, values, heat.pieces, n_nearest)
 
-        return self._trial(
-            heat.spectrum,
-            wanted,
+        first, chooses = self._first_time(heat.spectrum, wanted)
+        return Trial(
+            first,
             settle,
             lambda t: heat.at(t)[0](sample.rows),
             without_loops(sample.graph(n_neighbors) > 0),
             lambda: distinct.places(tried),
+            chooses,
         )
 
     @property
