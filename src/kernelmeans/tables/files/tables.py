@@ -384,8 +384,7 @@ def _open_table(
     if suffix == ".h5ad":
         from kernelmeans.tables.files.annotated import read_annotated
 
-        found = read_annotated(path, reading.take, budget)
-        return ArrayTable(path, *found, budget=budget, reading=reading)
+        return read_annotated(path, reading, budget)
     if suffix in ANY_TEXT:
         source = shown(path)
         # No name keeps the text in memory, which the columns do not need.
