@@ -181,9 +181,13 @@ class Texts:
     @cached_property
     def counts(self) -> Counter[str]:
         """How often each value that is not missing occurs."""
+        return self._counts_of(lambda text: text.lower() not in self.missing)
+
+    def _counts_of(self, wanted: Callable[[str], bool]) -> Counter[str]:
+        """How often each text that is wanted occurs, without blanks around it."""
         counts: Counter[str] = Counter()
-        for raw, text in self.clean.items():
-            if text is not None:
+        for raw, text in self._trimmed.items():
+            if wanted(text):
                 counts[text] += self._counts[raw]
         return counts
 
@@ -198,20 +202,15 @@ class Texts:
 
     def in_words(self) -> "Texts":
         """These texts as words of a category: a frequent "none" is a value then, as are signs."""
-        counts = [
-            self._counts[raw] for raw, text in self._trimmed.items() if text.lower() == NOTHING
-        ]
-        nothing, others = sum(counts), self.counts.total()
+        nothing = self._counts_of(lambda text: text.lower() == NOTHING).total()
+        others = self.counts.total()
         is_value = others and nothing > FEW_ROWS * (nothing + others)
         known = [NOTHING] * bool(is_value) + [MINUS] * self.are_signs()
         return Texts(self._values, known) if known else self
 
     def told(self, is_word: Callable[[str], bool]) -> list[str]:
         """Words that stand for missing values, each with its number of rows."""
-        words: Counter[str] = Counter()
-        for raw, text in self._trimmed.items():
-            if text.lower() in WORDS or is_word(text):
-                words[text] += self._counts[raw]
+        words = self._counts_of(lambda text: text.lower() in WORDS or is_word(text))
         return [
             f"{shortened(text, 60)!r} ({counted(count, 'row')})" for text, count in words.items()
         ]
