@@ -305,12 +305,9 @@ def coded(labels: Any, n_clusters: int | None = None) -> tuple[IntArray, list[An
     known = labels[~has_none]
     if labels.dtype.kind == "f" and (known == np.floor(known)).all():
         known = known.astype(int)
-    names, places = np.unique(known, return_inverse=True)
-    if n_clusters is not None:
-        every = np.union1d(names, np.arange(n_clusters))
-        names, places = every, np.searchsorted(every, names)[places]
+    names = np.unique(known) if n_clusters is None else np.union1d(known, np.arange(n_clusters))
     codes = np.full(len(labels), -1)
-    codes[~has_none] = places
+    codes[~has_none] = np.searchsorted(names, known)
     return codes, names.tolist()
 
 

@@ -273,17 +273,13 @@ def _decision(
     return Decision(column, knee, found.values, found.spelling, found.doubt)
 
 
-@np.errstate(invalid="ignore")  # of a signaling NaN, as damaged files have
-def _median(numbers: Array) -> float:
-    return 2 * float(np.nanmedian(numbers / 2))  # the mean of two large numbers may overflow
-
-
 def _knee(numbers: Array) -> float:
     """The knee of the scale of numbers; 0 for numbers that stay as they are."""
     present = numbers[np.isfinite(numbers)]
     if not len(present) or present.min() < 0 or not present.any():
         return 0.0
-    knee = _median(present[present > 0])
+    # Halves, because the mean of two large numbers may overflow.
+    knee = 2 * float(np.median(present[present > 0] / 2))
     before = _skewness(present)
     if before <= SKEWED or abs(_skewness(logarithms(present, knee))) > before / 2:
         return 0.0

@@ -124,8 +124,7 @@ class Table(Mapping[str, Array]):
     def _values(self, name: str) -> Array:
         series = self._series(name)
         if not self.named:
-            column: Array = series
-            return column
+            return np.asarray(series)
         if str(series.dtype).startswith("period"):  # of pandas: a month is its first day
             series = series.dt.to_timestamp()
         kind = getattr(series.dtype, "kind", "")  # of pandas, whose numbers may be no NumPy arrays

@@ -165,7 +165,7 @@ class Spelling(NamedTuple):
         if marks.decimal == other:
             ways = [ways[3], usual, ways[2]]
         elif len(numbers := _under(parsed, *usual)) == len(parsed):
-            return numbers, _doubt(_first_bound(numbers), numbers)
+            return numbers, _doubt(None, numbers)
         elif proved() == self.decimal:
             ways = [usual, ways[2], ways[1], ways[3]]
         read = [_under(parsed, *way) for way in ways]
@@ -175,7 +175,7 @@ class Spelling(NamedTuple):
             example = _first(numbers, other)
         elif marks.thousands is None:
             example = _with_new(numbers, [mark for mark in more if mark not in self.groups])
-        return numbers, _doubt(example or _first_bound(numbers), numbers)
+        return numbers, _doubt(example, numbers)
 
 
 class Numbers(NamedTuple):
@@ -254,7 +254,7 @@ def numbers_among(counts: Mapping[str, int], n_rows: int, marks: Marks) -> Numbe
         Spelling(decimal, groups, usual, missing),
         stray,
         units[""] if usual else 0,
-        _doubt(example or _first_bound(numbers), numbers),
+        _doubt(example, numbers),
     )
 
 
@@ -305,11 +305,9 @@ def _with_new(numbers: Collection[str], marks: Iterable[str]) -> str | None:
     return None
 
 
-def _first_bound(texts: Iterable[str]) -> str | None:
-    return next((text for text in texts if text[0] in BOUNDS), None)
-
-
 def _doubt(example: str | None, numbers: Mapping[str, float]) -> Doubt | None:
+    """An example of doubt, or else a bound if there is any, and its number."""
+    example = example or next((text for text in numbers if text[0] in BOUNDS), None)
     return None if example is None else (example, numbers[example])
 
 
