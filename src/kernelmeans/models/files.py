@@ -273,8 +273,7 @@ def _check_fitting(path: Path, model: Model) -> None:
 @np.errstate(all="ignore")
 def _label_any(before: list[Any], estimator: Any, rows: list[Any]) -> None:
     """Label at least one of some rows. Even a sound model refuses rows whose numbers overflow."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with warnings.catch_warnings(action="ignore"):
         for row in rows:
             try:
                 read, device = read_new(estimator, transformed(before, row))

@@ -140,7 +140,7 @@ def describe(
             "describe(model, table)."
         )
     columns = Table(table)
-    found = _found(model_or_labels, table, X)
+    found, transformers = _found(model_or_labels, table, X)
     if len(found.labels) != columns.n_rows:
         raise ValueError(
             f"{len(found.labels)} rows have labels, but the table has {columns.n_rows} rows: give "
@@ -149,8 +149,6 @@ def describe(
     given = received(sample_weight, "sample_weight")
     weights = _check_sample_weight(given, columns.X, dtype=np.float64, ensure_non_negative=True)
     categories = matching(categorical, columns, "categorical")
-    chosen = getattr(model_or_labels, "best_estimator_", model_or_labels)
-    transformers = parts(chosen)[0] if hasattr(chosen, "predict") else []
     kinds = dict.fromkeys([*categories, *categories_of(transformers)], "category")
     return described(found, columns, transformers, weights=weights, max_rows=max_rows, kinds=kinds)
 
@@ -316,21 +314,22 @@ def _is_none(label: Any) -> bool:
     return str(label) == "<NA>" or label in (None, "", -1) or bool(label != label)
 
 
-def _found(model: Any, table: Any, X: Any) -> Placed:
-    """Labels, of an estimator or as given, and distances if they can be known."""
+def _found(model: Any, table: Any, X: Any) -> tuple[Placed, list[Any]]:
+    """Labels, of an estimator or as given, distances if they can be known, and its transformers."""
     if not hasattr(model, "fit"):
         labels = on_host(plain(model, "labels"))
         if labels.ndim != 1:
             raise ValueError(f"labels of shape {labels.shape} are given; give one for each row")
-        return Placed(labels)
+        return Placed(labels), []
     check_is_fitted(model)
     is_search_without = getattr(model, "best_estimator_", model) is None
     if is_search_without or not hasattr(model, "predict"):
-        return of_fit(model)
+        return of_fit(model), []
     transformers, last = parts(model)
     if X is None and (transformers or _takes(last, table)):
         X = table
-    return of_fit(last) if X is None else place(transformers, last, X)
+    found = of_fit(last) if X is None else place(transformers, last, X)
+    return found, transformers
 
 
 def _takes(model: Any, table: Any) -> bool:

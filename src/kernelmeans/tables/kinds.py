@@ -321,14 +321,13 @@ def _are_slips(stray: Collection[str], counts: Mapping[str, int], n_rows: int) -
 
 def _dates_in(texts: Texts, n_rows: int) -> Found | None:
     """Find the kind of a column of dates in text, some of them missing; None if it has others."""
-    words = [text for text in texts.counts if is_no_date(text) or not is_date(text)]
-    unknown = [text for text in words if not is_no_date(text)]
-    days = {text: days_of(text) for text in texts.counts if is_date(text) and text not in words}
+    days = {text: days_of(text) for text in texts.counts if is_date(text) and not is_no_date(text)}
+    unknown = [text for text in texts.counts if text not in days and not is_no_date(text)]
     if not days or not are_rare_words(unknown, texts.counts, n_rows):
         return None
     numbers = texts.map(lambda text: days.get(text, np.nan))
     read_all = all(day == day for day in days.values())
-    n_missing = texts.n_missing + sum(texts.counts[text] for text in words)
+    n_missing = n_rows - sum(texts.counts[text] for text in days)
     spelling = Spelling(words=tuple(sorted({text.lower() for text in unknown})))
     if not read_all:
         return Found("date", UNREAD, n_missing, spelling=spelling)
