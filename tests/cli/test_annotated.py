@@ -10,6 +10,7 @@ import scipy.sparse
 
 from kernelmeans._errors import InputError
 from kernelmeans.models import load_model
+from kernelmeans.tables import read_table
 from kernelmeans.tables.files import Reading
 from kernelmeans.tables.files.tables import open_file
 
@@ -324,3 +325,39 @@ def test_annotations_that_are_no_values():
         file["obs/kind"].attrs["encoding-version"] = "0.1.0"
     with pytest.raises(InputError, match="'kind' holds neither text nor numbers"):
         open_file(PATH, Reading(take="X"))
+
+
+@pytest.mark.filterwarnings("ignore:.*--take names another")
+@pytest.mark.usefixtures("cells")
+def test_columns_of_a_sparse_matrix_describe_clusters(run):
+    run("fit", PATH, "-k", "3", "--force", "--report")
+    clusters = pl.read_csv("cells.clusters.csv")
+    for cluster in range(3):
+        own = clusters.filter(cluster=cluster)
+        assert set(GENES) <= {*own["column"]}
+    assert all(gene in Path("cells.report.html").read_text() for gene in GENES)
+    matrix = open_file(PATH).matrix(GENES, "float64").toarray()
+    labels = pl.read_csv("cells.labels.csv")["label"].to_numpy()
+    told = clusters.filter(pl.col("column").is_in(GENES), statistic="mean")
+    for gene, cluster, mean in told.select("column", "cluster", "number").iter_rows():
+        assert mean == pytest.approx(matrix[labels == cluster, GENES.index(gene)].mean())
+
+
+@pytest.mark.parametrize(("largest", "factor"), [(9, 1), (40, 1), (40, 0.5)])
+def test_counts_of_a_sparse_matrix_are_pointed_out(run, cells, largest, factor):
+    cells.X = (cells.X / cells.X.max() * largest).floor() * factor
+    cells.write_h5ad(PATH)
+    told = "the numbers are counts" in run("fit", PATH, "-k", "3", "--force").stderr
+    assert told == (largest == 40 and factor == 1)
+
+
+@pytest.mark.filterwarnings("ignore:.*--take names another")
+def test_names_of_a_sparse_matrix_are_lost_in_python_but_not_by_a_path(run, cells):
+    run("fit", PATH, "-k", "3", "--force")
+    labels = pl.read_csv("cells.labels.csv")["label"].to_list()
+    with pytest.warns(UserWarning, match=r"cells.h5ad: a sparse matrix has no names .* places"):
+        X = read_table(PATH)
+    model = load_model("cells.model.skops")
+    assert model.predict(X).tolist() == labels
+    cells[:, ::-1].write_h5ad("turned.h5ad")
+    assert model.label("turned.h5ad").labels.tolist() == labels

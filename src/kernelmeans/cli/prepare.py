@@ -30,6 +30,9 @@ from kernelmeans.tables.files.archives import check_size
 from kernelmeans.tables.files.tables import FileTable, PreparedRows, blocks, loaded, open_file
 from kernelmeans.tables.kinds import DOUBTED
 
+#: Least maximum of whole numbers that are counts, and no grades.
+FEWEST_COUNTED = 10
+
 
 @dataclass(frozen=True)
 class Task:
@@ -221,6 +224,13 @@ def _prepared(
     return X, Z, transformer, rows
 
 
+def _are_counts(X: Any) -> bool:
+    """Whether a sparse matrix holds counts, most likely of molecules or of words."""
+    if not scipy.sparse.issparse(X) or X.data.max(initial=0) < FEWEST_COUNTED:
+        return False
+    return bool(X.data.min() >= 0 and (X.data == np.floor(X.data)).all())
+
+
 def _numbers(
     job: TableJob,
     table: FileTable,
@@ -255,6 +265,12 @@ def _numbers(
     if job.scale and job.pairwise:
         what = "graph" if job.parameters["kernel"] != "precomputed" else "precomputed kernel"
         job.note(f"--scale does not apply to a {what}, which stays as it is")
+    if not job.pairwise and _are_counts(X):
+        job.note(
+            "the numbers are counts, and stay as they are: rows with few and with many in all fall "
+            "apart. Logarithms of normalised counts tell more (of cells: scanpy.pp.normalize_total "
+            "and scanpy.pp.log1p)"
+        )
     if job.pairwise or not job.scales:
         return X, X, None
     # Centering would fill a sparse matrix. Of our kernels only the dot products depend on it.

@@ -42,7 +42,7 @@ def read_table(
     Returns
     -------
     polars.DataFrame, ndarray or CSR matrix of shape (n_rows, n_columns)
-        A data frame if the columns have names, else an array or a matrix.
+        A data frame if the columns have names, else an array. A sparse matrix has no names.
 
     Raises
     ------
@@ -54,7 +54,7 @@ def read_table(
     Warns
     -----
     UserWarning
-        If a guess may be wrong, for example the separator.
+        If a guess may be wrong, for example the separator, or if a sparse matrix loses its names.
 
     Examples
     --------
@@ -68,6 +68,9 @@ def read_table(
     >>> TableTransformer(scale=False).fit_transform(table).tolist()
     [[1.71, 60.5], [1.85, 81.0], [1.62, 57.5]]
     """
+    import scipy.sparse
+
+    from kernelmeans._warnings import warn_user
     from kernelmeans.tables.files import Reading
     from kernelmeans.tables.files.tables import open_file
 
@@ -83,4 +86,13 @@ def read_table(
     )
     table = open_file(path, reading)
     frame = table.whole(table.names, "float64")
-    return table.matrix(table.names, "float64") if frame is None else frame
+    if frame is not None:
+        return frame
+    X = table.matrix(table.names, "float64")
+    if table.named and scipy.sparse.issparse(X):
+        warn_user(
+            f"{path}: a sparse matrix has no names of columns in Python, so a model takes them by "
+            "their places. load_model(...).label(path) reads the file itself, and finds them by "
+            "name."
+        )
+    return X

@@ -36,11 +36,12 @@ class FileColumns(Mapping[str, Array]):
     def of(cls, table: FileTable, rows: BoolArray, *, pairwise: bool = False) -> Self:
         """Take all columns that can be read one by one and do not name the rows.
 
-        Those of a matrix between rows (`pairwise`) are rows. Those of a sparse matrix or of an
-        array on disk are not read one by one.
+        Those of a matrix between rows (`pairwise`) are rows. Those of an array on disk are not read
+        one by one, and those of a sparse matrix say nothing without names.
         """
         names, array = list(table.annotations), getattr(table, "array", None)
-        if not pairwise and not scipy.sparse.issparse(array) and not isinstance(array, Rows):
+        is_told = table.named or not scipy.sparse.issparse(array)
+        if is_told and not pairwise and not isinstance(array, Rows):
             names += table.names
         return cls(table, names, rows).without([table.row_names])
 

@@ -265,8 +265,7 @@ class ArrayTable(_File):
                 return self.annotations[names[0]].astype(dtype)[:, None]
             except (TypeError, ValueError) as error:
                 raise InputError(f"{self.source}: {names[0]!r} is not numeric ({error})") from error
-        places = {name: place for place, name in enumerate(self.names)}
-        chosen = [places[name] for name in names]
+        chosen = [self._places[name] for name in names]
         if isinstance(self.array, Rows):
             rows = PreparedRows(self.array.select(chosen), dtype)
             return rows if rows.nbytes > LOADED_FRACTION * self.budget else loaded(rows)
@@ -279,7 +278,18 @@ class ArrayTable(_File):
         """Return one column as it is."""
         if name in self.annotations:
             return self.annotations[name]
+        if scipy.sparse.issparse(self.array):
+            return self._by_columns[:, [self._places[name]]].toarray().ravel().astype("float64")
         return flat(self.matrix([name], "float64"))
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
+    @cached_property
+    def _by_columns(self) -> Any:
+        """A sparse array as one whose columns are read fast."""
+        return self.array.tocsc()
 
     def series(self, name: str) -> pl.Series:
         """Return one column as it is, as polars has it."""
