@@ -87,7 +87,12 @@ def test_models_of_earlier_states_label_the_rows_of_their_fits(run, path, read):
     assert done.exit_code == 0, done.output
     assert set(labels_in("labels.csv")) == {0, 1, 2}
     table = read(PEOPLE / "people.csv")
-    assert pipeline_in(path).predict(table).tolist() == labels_in("labels.csv")
+    model = pipeline_in(path)
+    assert model.predict(table).tolist() == labels_in("labels.csv")
+    # Parameters that came later have their defaults.
+    for step in model:
+        assert step.get_params().keys() == type(step)().get_params().keys()
+    assert type(model[-1]).__name__ in repr(load_model(path))
 
 
 @pytest.mark.filterwarnings("ignore:X. column 'town'. 1 row with values new to the model")

@@ -408,6 +408,14 @@ def test_nines_that_are_far_from_all_others_are_doubted(code, numbers):
     )
 
 
+@pytest.mark.parametrize("highest", [8, 9])
+def test_minus_one_beside_many_numbers_that_are_not_negative_is_doubted(highest):
+    numbers = np.r_[np.resize(np.arange(highest + 1.0), N), [-1] * 20]
+    doubt = "-1 (20 rows) may stand for missing values: if so, leave such cells empty"
+    assert reasons_of(numbers) == doubt * (highest == 9)
+    assert reasons_of(np.r_[numbers, -0.5]) == ""
+
+
 @pytest.mark.parametrize(
     "numbers",
     [
@@ -421,6 +429,14 @@ def test_nines_that_are_far_from_all_others_are_doubted(code, numbers):
 )
 def test_other_numbers_in_many_rows_are_not(numbers):
     assert reasons_of(numbers) == ""
+
+
+def test_the_number_of_values_that_are_no_numbers_is_told():
+    values = [*map(str, range(300)), "about 12", "about 4", "about 4", "a lot"]
+    with pytest.raises(ValueError, match=r"'about 12' \(row 300.* is none; 2 more values are like"):
+        TableTransformer().fit(pl.DataFrame({"a": values}))
+    with pytest.raises(ValueError, match=r"is none; 1 more value is like it, such as 'about 4'"):
+        TableTransformer().fit(pl.DataFrame({"a": values[:-1]}))
 
 
 @pytest.mark.parametrize(

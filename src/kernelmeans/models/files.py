@@ -9,6 +9,7 @@ import math
 import warnings
 import zipfile
 from dataclasses import fields
+from inspect import signature
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -177,10 +178,19 @@ def _as_model(path: Path, content: Any) -> Model:
         )
     parts: dict[str, Any] = {part.name: content.get(part.name) for part in fields(Model)}
     if _well_formed(model := Model(**parts)):
+        for _, step in model.pipeline.steps:
+            _add_parameters(step)
         if isinstance(model.pipeline[0], TableTransformer):
             model.pipeline[0].take_reading(model.reading or {})
         return model
     raise InputError(f"{path}: the model is incomplete; fit it again")
+
+
+def _add_parameters(step: Any) -> None:
+    """Give a step of an earlier state the defaults of parameters that came later."""
+    for name, parameter in signature(type(step)).parameters.items():
+        if not hasattr(step, name):
+            setattr(step, name, parameter.default)
 
 
 def _well_formed(model: Model) -> bool:

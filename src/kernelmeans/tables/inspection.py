@@ -74,7 +74,8 @@ def check_placeable(found: Inspection, table: Table | None = None) -> None:
     if found.wrong:
         raise ValueError(
             f"X: no finite number in columns of numbers: {wrong_values(found.wrong, table)}. "
-            "Correct such values, or leave them empty."
+            "Correct such values, or leave them empty. inspect(X).placeable marks the other rows, "
+            "and Model.label labels those alone."
         )
     if not found.placeable.all():
         counts = [f"{name!r} ({counted(count, 'row')})" for name, count in found.n_missing.items()]
