@@ -1,7 +1,6 @@
 """Candidates beside data without clusters: what is compared, and how stable it is there."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -13,12 +12,7 @@ from kernelmeans._memory import Found
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.metrics import stability
 from kernelmeans.search.bounds import Bounds
-from kernelmeans.search.candidates import (
-    clusters_parameter,
-    evaluated,
-    last_step,
-    seeded,
-)
+from kernelmeans.search.candidates import clusters_parameter, evaluated, last_step, seeded
 from kernelmeans.search.pieces import clusters_in
 from kernelmeans.search.record import Record
 from kernelmeans.search.reference import KINDS
@@ -137,13 +131,12 @@ class Comparison:
     ) -> Array:
         """Stabilities on data of some kinds, shape (n_kinds, n_draws); NaN where a fit fails."""
         splits = [Split.of(rows.n_rows, self._draws[number]) for number in draws]
-        found = np.full(len(kinds) * len(splits), np.nan)
         arguments = [(*fitted, rows, kind) for kind in kinds]
         name = "pieces" if ROWS in kinds else "reference"
-        run = self._runner.run(name, stabilities_on, splits, arguments)
-        with closing(run) as values:
-            for place, value in enumerate(values):
-                found[place] = value
+        values = list(self._runner.run(name, stabilities_on, splits, arguments))
+        # There are fewer if a callback has stopped them.
+        found = np.full(len(kinds) * len(splits), np.nan)
+        found[: len(values)] = values
         return found.reshape(len(kinds), len(splits))
 
 
