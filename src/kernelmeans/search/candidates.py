@@ -186,43 +186,39 @@ def evaluated(
 ) -> Outcome:
     """Fit a candidate to all rows, or to half of them; nothing is raised."""
     try:
-        quick = with_few_swaps(estimator)
         with settling(known) as settled:
             if half is not None:
-                return _on_half(quick, samples, seed, half)
-            outcome = _on_all(quick, samples, seed)
+                return _on_half(estimator, samples, seed, half)
+            outcome = _on_all(estimator, samples, seed)
         return replace(outcome, settled=settled)
     except Exception as error:
         return Outcome(None, error=bounded(f"{type(error).__name__}: {error}").rstrip("."))
 
 
-def with_few_swaps(estimator: Any) -> Any:
-    """A clone that makes `SWAPS` swap moves, unless their number is given."""
+def _quick(estimator: Any, seed: int, only_unset: bool = False) -> Any:
+    """A seeded clone for labels alone: it makes `SWAPS` swap moves, unless they are given."""
+    model = seeded(estimator, seed, only_unset)
     swaps = {
         name: SWAPS
-        for name, value in estimator.get_params().items()
+        for name, value in model.get_params().items()
         if name.split("__")[-1] == "n_swaps" and value == "auto"
     }
-    return clone(estimator).set_params(**swaps)
-
-
-def _for_labels(model: Any) -> Any:
-    """The same model, which leaves out what labels do not need."""
+    model.set_params(**swaps)
     if isinstance(last := last_step(model), KernelClusterer):
-        last._for_labels = True
+        last._for_labels = True  # it leaves out what labels do not need
     return model
 
 
 def _on_half(estimator: Any, samples: Samples, seed: int, half: IntArray) -> Outcome:
     X, start = samples.among(half), time.perf_counter()
-    model = _for_labels(seeded(estimator, seed)).fit(X)
+    model = _quick(estimator, seed).fit(X)
     seconds = time.perf_counter() - start
     return Outcome(samples.labels(model, half), seconds)
 
 
 def _on_all(estimator: Any, samples: Samples, seed: int) -> Outcome:
     start = time.perf_counter()
-    model = _for_labels(seeded(estimator, seed, only_unset=True)).fit(samples.X)
+    model = _quick(estimator, seed, only_unset=True).fit(samples.X)
     seconds = time.perf_counter() - start
     labels = np.asarray(to_numpy(labels_of(model, samples.X)))
     n_found = int(np.count_nonzero(np.unique(labels) >= 0))
