@@ -16,7 +16,7 @@ from kernelmeans.plotting.flow import columns_of, draw_flow
 from kernelmeans.plotting.lines import lines_of, with_choice
 from kernelmeans.plotting.style import BLUE, DARK, PAGE, RED, WIDTH, Picture
 from kernelmeans.search.results import column_of
-from kernelmeans.search.rules import FOUND_AGAIN, PREDICTIVE
+from kernelmeans.search.rules import FOUND_AGAIN, THRESHOLDS
 
 # Lines differ in mark and stroke too, and can be told apart without colours.
 _COLORS = BLUE, "0.15", "#009E73", "0.55", "#A8507F", "#8A7300"
@@ -32,7 +32,6 @@ _TITLES = {
     "mean_prediction_strength": "Prediction strength",
     "mean_score": "Score",
 }
-_THRESHOLDS = {"min_jaccard": FOUND_AGAIN, "mean_prediction_strength": PREDICTIVE}
 # Below, between and above these a cluster is as the words say (Hennig 2007).
 _JACCARD_MARKS = (0.6, FOUND_AGAIN, 0.85)
 _JACCARD_WORDS = ("no cluster", "doubtful", "valid", "highly stable")
@@ -73,9 +72,8 @@ def plot_search(search: Any) -> Figure:
     'number of clusters'
     """
     check_is_fitted(search, "results_")
-    chosen, flows = search.best_index_ is not None, False
-    if chosen:
-        flows = len(columns_of(search, with_choice(search, None)[0])) > 1
+    chosen = search.best_index_ is not None
+    flows = chosen and len(columns_of(search, with_choice(search, None)[0])) > 1
     # Room for the scores is the same with any number of lines in the legend.
     heights = [2.4 + 0.06 * len(lines_of(search))] + [2.8] * flows + [2.2] * chosen
     with rc_context(PAGE):
@@ -223,7 +221,7 @@ def _mark_reference(ax: Axes, k: Array, stability: Array) -> None:
 
 def _finish(ax: Axes, column: str, results: Any, n_ticks: int) -> None:
     """Title, threshold and limits."""
-    title, threshold = _TITLES[column], _THRESHOLDS.get(column)
+    title, threshold = _TITLES[column], THRESHOLDS.get(column)
     if threshold is not None:
         ax.axhline(threshold, **_LINE)
         title += f" (line: {threshold:g})"

@@ -9,8 +9,9 @@ from kernelmeans._typing import Array, BoolArray
 
 #: Mean Jaccard overlap from which on a cluster counts as found again (Hennig 2007).
 FOUND_AGAIN = 0.75
-#: Prediction strength from which on clusters predict new rows (Tibshirani and Walther 2005).
-PREDICTIVE = 0.8
+#: Scores from which on candidates are valid. With a prediction strength of 0.8 clusters predict
+#: new rows (Tibshirani and Walther 2005).
+THRESHOLDS = {"min_jaccard": FOUND_AGAIN, "mean_prediction_strength": 0.8}
 #: Fraction of the best stability, and of the best Jaccard overlap, that a choice reaches.
 REACHED = 0.85
 #: Part of the way from the stability of data without clusters to 1 that a choice exceeds.
@@ -33,11 +34,9 @@ def validity(results: Mapping[str, Any], scoring: str) -> BoolArray:
         By the thresholds of Hennig (2007), or of Tibshirani and Walther (2005). A score that is
         NaN is not valid.
     """
-    if scoring == "prediction_strength":
-        strong: BoolArray = np.asarray(results["mean_prediction_strength"]) >= PREDICTIVE
-        return strong
-    found: BoolArray = np.asarray(results["min_jaccard"]) >= FOUND_AGAIN
-    return found
+    column = "mean_prediction_strength" if scoring == "prediction_strength" else "min_jaccard"
+    valid: BoolArray = np.asarray(results[column]) >= THRESHOLDS[column]
+    return valid
 
 
 def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
