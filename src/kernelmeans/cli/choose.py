@@ -161,7 +161,7 @@ def _run_search(
     if task.weights is not None:
         job.note("the search counts every row once; sample weights count in the fit")
     grid: dict[str, Any] = {"n_clusters": "auto" if counts is None else list(counts)}
-    if task.views is None:
+    if task.view_columns is None:
         grid["kernel"] = list(kernels)
     seed = job.parameters["random_state"]
     search = ClusterSearch(task.estimator, grid, random_state=seed, n_jobs=job.n_jobs, **settings)

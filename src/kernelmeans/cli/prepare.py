@@ -21,7 +21,7 @@ from kernelmeans.cli.data import find_columns
 from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.jobs import TableJob
 from kernelmeans.cli.labels import first_identifier
-from kernelmeans.cli.views import FoundViews, read_views
+from kernelmeans.cli.views import kernels_of, read_views
 from kernelmeans.models.placing import without_value
 from kernelmeans.profiles.describing import categories_of
 from kernelmeans.rows import Rows
@@ -58,8 +58,8 @@ class Task:
         What has made Z of the table.
     categories : list of str
         Columns and annotations that are categories, whatever their values.
-    views : FoundViews or None
-        The views.
+    view_columns : list of int or None
+        With views, the number of columns of the table that each kernel sees.
     like : ndarray of int of shape (n_rows,) or None, default=None
         Labels by an earlier model.
     """
@@ -74,7 +74,7 @@ class Task:
     rows: BoolArray
     preparation: Any
     categories: list[str]
-    views: FoundViews | None
+    view_columns: list[int] | None
     like: IntArray | None = None
 
 
@@ -108,7 +108,7 @@ def prepare(job: TableJob) -> Task:
     if job.scale and job.sees_origin:
         job.note(f"columns are not scaled, because {job.sees_origin} depends on their origin")
     X = None if job.pairwise else table.whole(features, job.dtype)
-    rows, found = np.full(table.shape[0], True), None
+    rows, view_columns = np.full(table.shape[0], True), None
     with estimator_errors():
         if X is None:
             labels, weights = values.labels_and_weights(table, job, job.dtype, rows)
@@ -120,8 +120,8 @@ def prepare(job: TableJob) -> Task:
             places = {one.name: range(place.start, place.stop) for one, _, _, place in used}
             labels, weights = values.labels_and_weights(table, job, job.dtype, rows)
         if views is not None:
-            found = FoundViews.of(seen, places)
-            estimator.set_params(kernels=found.kernels)
+            kernels, view_columns = kernels_of(seen, places)
+            estimator.set_params(kernels=kernels)
     categories = [*table.categories, *categorical, *categories_of([preparation])]
     return Task(
         estimator,
@@ -134,7 +134,7 @@ def prepare(job: TableJob) -> Task:
         rows,
         preparation,
         categories,
-        found,
+        view_columns,
     )
 
 

@@ -57,8 +57,8 @@ def fit_summary(
         },
         "files": {name: str(path) for name, path in files.items()},
     }
-    if task.views is not None:
-        seen = zip(summary["kernels"], model.kernels_, task.views.n_columns, strict=True)
+    if task.view_columns is not None:
+        seen = zip(summary["kernels"], model.kernels_, task.view_columns, strict=True)
         for one, kernel, n_columns in seen:
             one |= {**kernel.parameters, "columns": n_columns}
     if task.labels is not None:

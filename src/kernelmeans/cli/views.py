@@ -33,43 +33,6 @@ class View(NamedTuple):
     spec: Mapping[str, Any]
     patterns: Sequence[str]
 
-    def item(self, columns: list[int]) -> tuple[Any, ...]:
-        """What the estimator takes."""
-        return (*[self.name] * bool(self.name), dict(self.spec), columns)
-
-
-class FoundViews(NamedTuple):
-    """Views whose columns are found.
-
-    Parameters
-    ----------
-    kernels : list of tuple
-        The parameter of `MultiKernelPowerKMeans`.
-    n_columns : list of int
-        Number of columns of the table that each of the estimator's kernels sees.
-    """
-
-    kernels: list[tuple[Any, ...]]
-    n_columns: list[int]
-
-    @classmethod
-    def of(
-        cls, seen: Sequence[tuple[View, Collection[str]]], places: Mapping[str, Collection[int]]
-    ) -> "FoundViews":
-        """Find views and their columns among the features that stand for columns of the table."""
-        kernels: list[tuple[Any, ...]] = []
-        n_columns: list[int] = []
-        for view, names in seen:
-            columns = [name for name in names if name in places]
-            if not columns:
-                raise InputError(
-                    f"{view.where}: none of its columns is used; in full, without * and ?, names "
-                    "call dates and columns that count the rows or are copies of others"
-                )
-            kernels.append(view.item(sorted(place for name in columns for place in places[name])))
-            n_columns += [len(columns)] * (n_members(view.spec["kernel"]) or 1)
-        return cls(kernels, n_columns)
-
 
 class Views(NamedTuple):
     """A file of views, and the estimator's parameters at its top."""
@@ -117,6 +80,40 @@ def read_views(path: Path) -> Views:
     except ValueError as error:
         raise InputError(str(error)) from error
     return Views(path, views, content)
+
+
+def kernels_of(
+    seen: Sequence[tuple[View, Collection[str]]], places: Mapping[str, Collection[int]]
+) -> tuple[list[tuple[Any, ...]], list[int]]:
+    """The kernels of views, whose columns are found among the features that stand for columns.
+
+    Parameters
+    ----------
+    seen : sequence of (View, collection of str)
+        The columns that each view sees.
+    places : mapping of str to collection of int
+        The features that stand for each column of the table.
+
+    Returns
+    -------
+    kernels : list of tuple
+        The parameter of `MultiKernelPowerKMeans`.
+    n_columns : list of int
+        Number of columns of the table that each of the estimator's kernels sees.
+    """
+    kernels: list[tuple[Any, ...]] = []
+    n_columns: list[int] = []
+    for view, names in seen:
+        columns = [name for name in names if name in places]
+        if not columns:
+            raise InputError(
+                f"{view.where}: none of its columns is used; in full, without * and ?, names "
+                "call dates and columns that count the rows or are copies of others"
+            )
+        features = sorted(place for name in columns for place in places[name])
+        kernels.append((*[view.name] * bool(view.name), dict(view.spec), features))
+        n_columns += [len(columns)] * (n_members(view.spec["kernel"]) or 1)
+    return kernels, n_columns
 
 
 def _read_toml(path: Path) -> dict[str, Any]:
