@@ -48,16 +48,16 @@ _TABLE = {
 def run_choose(job: ChooseJob) -> None:
     """Search for the number of clusters and the kernel, and write the results."""
     task = prepare(job)
-    counts = _numbers_to_try(job, task.Z.shape[0])
-    search, found = _run_search(job, task, counts, job.kernels, job.options, **job.search)
+    _check_rows(job, task.Z.shape[0])
+    search, found = _run_search(job, task, job.kernels, job.options, **job.search)
     _write(job, search, found | columns_taken(task.preparation), job.files())
 
 
 def choose_clusters(job: FitJob, task: Task) -> tuple[ClusterSearch, dict[str, Any]]:
     """Search for the number of clusters, and set it."""
-    counts = _numbers_to_try(job, task.Z.shape[0])
+    _check_rows(job, task.Z.shape[0])
     job.note("a number of clusters, as in -k 5, is fitted at once")
-    search, found = _run_search(job, task, counts, [job.parameters.get("kernel", "")])
+    search, found = _run_search(job, task, [job.parameters.get("kernel", "")])
     if found["chosen"] is None:
         advice = _advice(job, found | columns_taken(task.preparation))
         _write(job, search, found, job.search_files(), advice)
@@ -119,8 +119,8 @@ def _most_stable(found: Mapping[str, Any]) -> int:
     return int(np.nanargmax([row["stability"] for row in found["candidates"]]))
 
 
-def _numbers_to_try(job: TableJob, n_rows: int) -> range | None:
-    """Return the numbers of clusters, which halves of the rows must be able to hold."""
+def _check_rows(job: TableJob, n_rows: int) -> None:
+    """Refuse fewer rows than halves need to hold the numbers of clusters."""
     # A single number would be no choice: it is taken, whether its clusters are found again or not.
     most = 3 if job.n_clusters is None else job.n_clusters[-1]
     if most > n_rows // 2:
@@ -130,13 +130,11 @@ def _numbers_to_try(job: TableJob, n_rows: int) -> range | None:
             f"{2 * most} rows are needed; there are {n_rows}: {lower}give fit "
             "a number of clusters, as in -k 2, which is fitted without a choice"
         )
-    return job.n_clusters
 
 
 def _run_search(
     job: TableJob,
     task: Task,
-    counts: range | None,
     kernels: Sequence[str],
     options: Mapping[str, Sequence[str]] | None = None,
     **settings: Any,
@@ -146,11 +144,10 @@ def _run_search(
     Parameters
     ----------
     job : TableJob
-        Where the rows come from.
+        Where the rows come from, and the numbers of clusters to choose from; the ladder of
+        `ClusterSearch` if there are none.
     task : Task
         The rows and the estimator.
-    counts : range or None
-        Numbers of clusters to choose from; the ladder of `ClusterSearch` when None.
     kernels : sequence of str
         Kernels to choose from, unless there are views.
     options : mapping of str to sequence of str or None, default=None
@@ -160,6 +157,7 @@ def _run_search(
     """
     if task.weights is not None:
         job.note("the search counts every row once; sample weights count in the fit")
+    counts = job.n_clusters
     grid: dict[str, Any] = {"n_clusters": "auto" if counts is None else list(counts)}
     if task.view_columns is None:
         grid["kernel"] = list(kernels)

@@ -12,8 +12,6 @@ from kernelmeans.report.html import Html, element, joined
 #: Width and height of the map and of a chart of lines, in units of the drawing.
 MAP = 640, 440
 LINES = 400, 210
-#: Cluster colours in the style of the page.
-N_COLORS = len(COLORS)
 # Width and height of a letter on the map, as it is on a phone.
 _LETTER = 15, 27
 # Where a label may stand, in its own widths and heights; the first that is free counts.
@@ -56,7 +54,7 @@ def drawing(says: str, size: tuple[float, float], *parts: Any, **attributes: Any
 
 def color(cluster: int) -> str:
     """The classes of a cluster's colour; grey for rows of no cluster (-1)."""
-    return "none" if cluster < 0 else f"own c{cluster % N_COLORS}"
+    return "none" if cluster < 0 else f"own c{cluster % len(COLORS)}"
 
 
 def bar(says: str, fraction: float, marked: float | None = None) -> Html:
@@ -233,8 +231,10 @@ def lines(
         return float(bottom - (bottom - _TOP) * (scaled(value) - ends[0]) / span)
 
     drawn = [(across(j + 1), down(one)) for j, one in enumerate(values) if one is not None]
-    from_ = across(len(values) - shaded + 0.5)
-    parts: list[Any] = [_box(from_, _TOP - 8, right - from_, bottom - _TOP + 8, "shade")]
+    x = across(len(values) - shaded + 0.5)
+    shade = {"x": x, "y": _TOP - 8, "width": max(0.0, right - x), "height": bottom - _TOP + 8}
+    rounded = {name: f"{value:.1f}" for name, value in shade.items()}
+    parts = [element("rect", **rounded, class_="shade")]
     parts += [_stroke([(_LEFT, bottom), (right, bottom)], "axis")]
     for value in dict.fromkeys((low, high)):
         parts.append(_text(number(value), _LEFT - 7, down(value), "end"))
@@ -251,12 +251,6 @@ def lines(
 def _stroke(places: Sequence[tuple[float, float]], kind: str) -> Html:
     path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
     return element("path", d=path, class_=kind)
-
-
-def _box(x: float, y: float, width: float, height: float, kind: str) -> Html:
-    given: dict[str, Any] = {"x": x, "y": y, "width": max(0.0, width), "height": height}
-    rounded = {name: f"{value:.1f}" for name, value in given.items()}
-    return element("rect", **rounded, class_=kind)
 
 
 def _text(text: str, x: float, y: float, anchor: str) -> Html:
