@@ -55,10 +55,8 @@ class Fitted:
     @property
     def model(self) -> KernelPowerKMeans | MultiKernelPowerKMeans | KernelKMeans:
         """The model of lower cost; the annealed one if the graph has preferred a higher cost."""
-        dearer = self.plain is not None and self.percent_above_plain > 0
-        if self.plain is not None and dearer and self.annealed.result_.preferred is None:
-            return self.plain
-        return self.annealed
+        dearer = self.percent_above_plain > 0 and self.annealed.result_.preferred is None
+        return self.plain if self.plain is not None and dearer else self.annealed
 
     @property
     def pipeline(self) -> Pipeline:
