@@ -43,8 +43,8 @@ _HEADING = {
     )
     for name in names.split()
 }
-#: Options whose names differ from those of their parameters, or that have a short name too.
-_FLAGS = {
+#: The options by their parameters. Some have other names, or a short name too.
+_FLAGS = {name: (f"--{name.replace('_', '-')}",) for name in _HEADING} | {
     "n_clusters": ("--n-clusters", "-k"),
     "n_components": ("--components",),
     "n_splits": ("--splits",),
@@ -232,8 +232,7 @@ def flags(*, views: object = None) -> dict[str, str]:
 
     A file of views has the kernels' parameters, under the names that they have in Python.
     """
-    names = [name for name in _HEADING if not (views and name in _KERNEL)]
-    return {name: _FLAGS.get(name, (f"--{name.replace('_', '-')}",))[-1] for name in names}
+    return {name: _FLAGS[name][-1] for name in _HEADING if not (views and name in _KERNEL)}
 
 
 class GroupedCommand(click.Command):
@@ -306,7 +305,7 @@ def _surplus(parameters: list[click.Parameter], ctx: click.Context) -> str:
 
 def _option(name: str, parameter: Documented) -> click.Option:
     default, kind, text = parameter
-    flags = _FLAGS.get(name, (f"--{name.replace('_', '-')}",))
+    flags = _FLAGS[name]
     settings: dict[str, Any] = {"default": default, "show_default": True}
     if kind == "bool":
         settings["is_flag"] = True
@@ -383,7 +382,7 @@ def estimator_parameters(ctx: click.Context) -> dict[str, Any]:
         return chosen
     of_one = (*_KERNEL, "outliers")
     ours = (*of_one, "kernels", "compare")
-    given = [f"--{name.replace('_', '-')}" for name in ours if _given(ctx, name)]
+    given = [_FLAGS[name][0] for name in ours if _given(ctx, name)]
     if given:
         raise click.UsageError(
             f"{', '.join(given)} cannot be combined with --views, because the file of views names "
