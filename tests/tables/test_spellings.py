@@ -59,7 +59,7 @@ SAME_UNITS = [
     "USD $",
     "GBP £",
 ]
-OTHER_UNITS = ["mW MW", "mg Mg", "€ $", "kg lb", "mg/dl Mg/dl"]
+OTHER_UNITS = ["mW MW", "mPa MPa", "mg Mg", "€ $", "kg lb", "mg/dl Mg/dl"]
 
 
 def in_units(units):

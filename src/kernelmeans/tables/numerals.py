@@ -42,13 +42,14 @@ _ANY_CAPITALS = "|".join(
         "hours?|hrs?|hr|minutes?|mins?|seconds?|secs?|ms|days?|weeks?|months?|years?|yrs?",
         "Jahre?|Monate?|Tage?|Wochen?|Std|Stunden?|Minuten?|Sek",
         "kWh|MWh|kW|MW|Wh|mV|kV|mA|Hz|kHz|MHz|GHz|dB|pcs?|Stk|Stück|kcal|cal|kJ",
-        "bar|hPa|kPa|Pa|mmHg|mg/dl|mmol/l|bpm|rpm|ppm",
+        "m?bar|hPa|kPa|MPa|Pa|mmHg|psi|[mµu]?g/d?l|mmol/l|kg/m3|kg/m³|bpm|rpm|U/min|ppm|ppb",
+        "[mc]m/s|l/min|l/h|m3/h|m³/h|kN|Nm|Ω|Ohm|kΩ|lx|lux|dB\\(A\\)",
     )
 )
-_WORDS = rf"{_BEFORE}|(?i:{_ANY_CAPITALS})|kB|KB|MB|GB|TB"
+_WORDS = rf"{_BEFORE}|(?i:{_ANY_CAPITALS})|kB|KB|MB|GB|TB|[KMGT]iB"
 _LETTERS = "g|t|m|l|L|s|h|d|W|V|A|J"
 # Milli and mega before a symbol, which only their capital tells apart.
-_MEGA = re.compile("M(?i:[glsVAW]|Wh|Hz)(?:/|$)")
+_MEGA = re.compile("M(?i:[glsVAW]|Wh|Hz|Pa|bar)(?:/|$)")
 #: Codes of currencies, by their signs.
 _CODE_OF = {"€": "EUR", "$": "USD", "£": "GBP", "¥": "JPY"}
 _EXPONENT = r"(?:[eE][+-]?[0-9]+)?"
