@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from kernelmeans.search.candidates import Candidate
+
 #: Scores of a candidate, and their columns in `ClusterSearch.results_`.
 _SCORES = {
     "stability": "mean_stability",
@@ -34,7 +36,8 @@ def found_by(search: Any) -> dict[str, Any]:
             {
                 "clusters": int(results["n_clusters"][row]),
                 "others": {
-                    name: str(one) for name, one in params.items() if "n_clusters" not in name
+                    name: str(one)
+                    for name, one in Candidate.of(search.estimator, params).others.items()
                 },
                 **{name: results[column][row].tolist() for name, column in _SCORES.items()},
             }
