@@ -239,6 +239,12 @@ class TestColumns:
         with pytest.raises(ValueError, match=r"^table: the model needs 'b', .* rename 'B' to 'b'"):
             model.label(NEW_FRAME.rename(columns={"b": "B"}))
 
+    def test_one_that_is_like_several_missing_ones_is_none_of_them(self):
+        samples = FRAME.set_axis(["S9_001", "S9_002", "S9_003"], axis=1)
+        model = Model.of(RBF.fit(samples))
+        with pytest.raises(ValueError, match="give the columns the names of the fit"):
+            model.label(NEW_FRAME.set_axis(["S8_001", "x", "y"], axis=1))
+
     def test_too_few(self):
         with pytest.raises(ValueError, match="2 features"):
             Model.of(RBF.fit(X)).label(NEW[:, :2])

@@ -253,7 +253,7 @@ def columns_in(model: "Model", table: Any) -> list[str]:
     fills = getattr(model.pipeline[0], "missing", None) == "impute"
     remedy = (
         f"rename {listed(list(similar.values()))} to {listed(list(similar))} if these are such"
-        if similar
+        if similar and len({*similar.values()}) == len(similar)
         else "give the columns the names of the fit, "
         + "add them as empty columns, whose gaps are filled, " * fills
         + "or fit a model without them"
