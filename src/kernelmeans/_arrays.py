@@ -151,8 +151,7 @@ def put_first(x: Array, indices: IntArray, values: Array | float) -> Array:
     # The standard has no such function, so this is a copy.
     xp = namespace(x)
     clusters = xp.arange(x.shape[0], dtype=indices.dtype, device=x.device)
-    replaced: Array = xp.where(clusters[:, None, None] == indices[None, ...], values, x)
-    return replaced
+    return xp.where(clusters[:, None, None] == indices[None, ...], values, x)
 
 
 def overwrite(x: Array, function: Callable[..., Array], *arguments: Array | float) -> Array:

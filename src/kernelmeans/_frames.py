@@ -87,7 +87,5 @@ def no_numbers(X: Any) -> str:
             wrong.append(f"{called} ({shortened(str(column.dtype).lower(), 30)})")
         elif missing := int(np.isnan(numbers).sum()):
             gaps.append(f"{called} ({counted(missing, 'row')})")
-    texts = []
-    for what, columns in {"no numbers": wrong, "missing values (NaN or None)": gaps}.items():
-        texts += [f"{what} in {first(columns)}"] * bool(columns)
-    return "; ".join(texts)
+    found = {"no numbers": wrong, "missing values (NaN or None)": gaps}
+    return "; ".join(f"{what} in {first(columns)}" for what, columns in found.items() if columns)

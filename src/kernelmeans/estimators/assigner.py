@@ -91,8 +91,7 @@ class Assigner:
 
     def _nearest(self, X: Data, diagonal: Any = None) -> IntArray:
         needed = self.input.diagonal_for_labels(self.predictor.kernel, X, diagonal)
-        labels: IntArray = self.predictor.compare(X, needed).labels
-        return labels
+        return self.predictor.compare(X, needed).labels
 
     def _without_outliers(self, X: Data, labels: IntArray) -> IntArray:
         """The labels, but -1 for rows that belong to no cluster."""

@@ -176,8 +176,7 @@ class Views(Input):
                 f"Constant on these data: {names}. Such kernels do not tell samples apart, and "
                 "get weight 0; leave them out, or look at their columns."
             )
-        found: list[int] = np.flatnonzero(varies).tolist()
-        return found
+        return np.flatnonzero(varies).tolist()
 
     def attributes(self, holder: Holder, result: Result) -> dict[str, Any]:
         result.kernel_weights = self._with_constant(result.kernel_weights)

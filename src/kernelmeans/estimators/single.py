@@ -103,20 +103,17 @@ class OneKernelClusterer(KernelClusterer):
     @property
     def gamma_(self) -> float | None:
         """Width of the kernel, if it has one."""
-        gamma: float | None = self.kernel_.parameters.get("gamma")
-        return gamma
+        return self.kernel_.parameters.get("gamma")
 
     @property
     def n_neighbors_(self) -> int | None:
         """Number of neighbours of a row, itself included, for the heat kernel."""
-        n_neighbors: int | None = self.kernel_.parameters.get("n_neighbors")
-        return n_neighbors
+        return self.kernel_.parameters.get("n_neighbors")
 
     @property
     def t_(self) -> float | None:
         """Time of a heat or graph kernel."""
-        t: float | None = self.kernel_.parameters.get("t")
-        return t
+        return self.kernel_.parameters.get("t")
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         if "density" not in state:
@@ -128,8 +125,7 @@ class OneKernelClusterer(KernelClusterer):
     @property
     def density_(self) -> float | None:
         """How much the density of rows counts for the heat kernel."""
-        density: float | None = self.kernel_.parameters.get("density")
-        return density
+        return self.kernel_.parameters.get("density")
 
     @property
     def dimension_(self) -> float | None:

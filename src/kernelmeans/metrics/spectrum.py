@@ -114,5 +114,4 @@ def _checked(eigenvalues: ArrayLike, at_least: int) -> Array:
             f"eigenvalues has shape {values.shape} and {np.count_nonzero(~np.isfinite(values))} "
             f"values that are not finite: give at least {at_least} finite numbers."
         )
-    descending: Array = np.sort(values)[::-1]
-    return descending
+    return np.sort(values)[::-1]
