@@ -632,9 +632,8 @@ class KernelClusterer(
         """Number of clusters of the fit; the parameter may have changed since."""
         return len(self._predictor.norms)
 
-    @property
-    def _n_features_out(self) -> int:
-        return self._n_centroids
+    #: The columns of `transform`, which scikit-learn names and counts by this.
+    _n_features_out = _n_centroids
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
