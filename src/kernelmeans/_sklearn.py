@@ -5,11 +5,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from sklearn.utils._indexing import _get_column_indices, _safe_indexing
 from sklearn.utils._param_validation import Interval as _Interval
-from sklearn.utils._param_validation import (
-    InvalidParameterError,
-    StrOptions,
-    make_constraint,
-)
+from sklearn.utils._param_validation import InvalidParameterError, StrOptions, make_constraint
 from sklearn.utils.validation import (
     _check_feature_names_in,
     _check_n_features,

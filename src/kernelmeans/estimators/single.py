@@ -20,13 +20,7 @@ from kernelmeans._typing import (
 )
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.estimators.callbacks import refused_later
-from kernelmeans.estimators.checks import (
-    ANNEALING,
-    COMMON,
-    DEVICE,
-    KERNEL,
-    OF_KERNEL,
-)
+from kernelmeans.estimators.checks import ANNEALING, COMMON, DEVICE, KERNEL, OF_KERNEL
 from kernelmeans.estimators.inputs import Graph, Input, KernelMatrix
 from kernelmeans.kernels import Kernel
 from kernelmeans.solver import Method, hard
