@@ -8,7 +8,6 @@ import numpy as np
 import scipy.sparse
 
 from kernelmeans._arrays import to_numpy
-from kernelmeans._memory import remembered
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.heat.distinct import DistinctRows
 from kernelmeans.heat.metric import NORMS
@@ -99,10 +98,6 @@ def few_valued(nearest: NearestRows) -> list[Column]:
     rows = nearest.rows
     if scipy.sparse.issparse(rows) or nearest.metric not in NORMS or len(rows) < FEWEST_ROWS:
         return []
-    return remembered(lambda: _few_valued(rows), lambda: ("few values", nearest.content))
-
-
-def _few_valued(rows: Array) -> list[Column]:
     columns = [
         Column(place, rows[:, place], *np.unique(rows[:, place], return_counts=True))
         for place in may_tear(rows).tolist()
