@@ -78,6 +78,18 @@ def test_a_model_opens_again(model, table):
     assert (pl.read_csv("data.labels.csv")["label"].to_numpy() == labels).all()
 
 
+def test_parameters_that_came_after_a_file_have_their_defaults():
+    model = KernelPowerKMeans(3, max_iter=77, n_swaps=5, outliers="auto", random_state=0).fit(X)
+    expected = model.predict(X)
+    for name in ("n_swaps", "outliers"):
+        delattr(model, name)
+    save_model(model, "old.skops")
+    opened = load_model("old.skops").pipeline[-1]
+    assert (opened.n_swaps, opened.outliers, opened.max_iter) == ("auto", None, 77)
+    assert "max_iter=77" in repr(opened)
+    np.testing.assert_array_equal(opened.predict(X), expected)
+
+
 def test_numbers_of_clusters_that_are_set_after_a_fit_change_no_file():
     model = KernelKMeans(1, kernel="rbf").fit(X).set_params(n_clusters=1000)
     save_model(model, "some.model.skops")

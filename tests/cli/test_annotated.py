@@ -8,8 +8,9 @@ import polars as pl
 import pytest
 import scipy.sparse
 
+from kernelmeans import KernelPowerKMeans
 from kernelmeans._errors import InputError
-from kernelmeans.models import load_model
+from kernelmeans.models import load_model, save_model
 from kernelmeans.tables import read_table
 from kernelmeans.tables.files import Reading
 from kernelmeans.tables.files.tables import open_file
@@ -339,6 +340,7 @@ def test_columns_of_a_sparse_matrix_describe_clusters(run):
     matrix = open_file(PATH).matrix(GENES, "float64").toarray()
     labels = pl.read_csv("cells.labels.csv")["label"].to_numpy()
     told = clusters.filter(pl.col("column").is_in(GENES), statistic="mean")
+    assert len(told) == 9
     for gene, cluster, mean in told.select("column", "cluster", "number").iter_rows():
         assert mean == pytest.approx(matrix[labels == cluster, GENES.index(gene)].mean())
 
@@ -347,8 +349,10 @@ def test_columns_of_a_sparse_matrix_describe_clusters(run):
 def test_counts_of_a_sparse_matrix_are_pointed_out(run, cells, largest, factor):
     cells.X = (cells.X / cells.X.max() * largest).floor() * factor
     cells.write_h5ad(PATH)
-    told = "the numbers are counts" in run("fit", PATH, "-k", "3", "--force").stderr
-    assert told == (largest == 40 and factor == 1)
+    for metric in ("euclidean", "cosine"):
+        done = run("fit", PATH, "-k", "3", "--force", "--metric", metric)
+        noted = "the numbers look like counts" in done.stderr
+        assert noted == (largest == 40 and factor == 1 and metric == "euclidean")
 
 
 @pytest.mark.filterwarnings("ignore:.*--take names another")
@@ -362,3 +366,6 @@ def test_names_of_a_sparse_matrix_are_lost_in_python_but_not_by_a_path(run, cell
         assert model.predict(X).tolist() == labels
     cells[:, ::-1].write_h5ad("turned.h5ad")
     assert model.label("turned.h5ad").labels.tolist() == labels
+    save_model(KernelPowerKMeans(3, random_state=0).fit(X), "matrix.skops")
+    with pytest.raises(ValueError, match="the model needs '0', '1', '2'"):
+        load_model("matrix.skops").label(PATH)

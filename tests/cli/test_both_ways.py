@@ -89,9 +89,6 @@ def test_models_of_earlier_states_label_the_rows_of_their_fits(run, path, read):
     table = read(PEOPLE / "people.csv")
     model = pipeline_in(path)
     assert model.predict(table).tolist() == labels_in("labels.csv")
-    # Parameters that came later have their defaults.
-    for step in model:
-        assert step.get_params().keys() == type(step)().get_params().keys()
     assert type(model[-1]).__name__ in repr(load_model(path))
 
 

@@ -410,10 +410,12 @@ def test_nines_that_are_far_from_all_others_are_doubted(code, numbers):
 
 @pytest.mark.parametrize("highest", [8, 9])
 def test_minus_one_beside_many_numbers_that_are_not_negative_is_doubted(highest):
-    numbers = np.r_[np.resize(np.arange(highest + 1.0), N), [-1] * 20]
-    doubt = "-1 (20 rows) may stand for missing values: if so, leave such cells empty"
+    numbers = np.r_[np.resize(np.arange(highest + 1.0), N), [-1] * N]
+    doubt = f"-1 ({N} rows) may stand for missing values: if so, leave such cells empty"
     assert reasons_of(numbers) == doubt * (highest == 9)
     assert reasons_of(np.r_[numbers, -0.5]) == ""
+    # Whole degrees, and -1 is the coldest day by chance.
+    assert reasons_of(np.r_[numbers[:N], [0] * N, [-1] * N]) == ""
 
 
 @pytest.mark.parametrize(
@@ -431,11 +433,13 @@ def test_other_numbers_in_many_rows_are_not(numbers):
     assert reasons_of(numbers) == ""
 
 
-def test_the_number_of_values_that_are_no_numbers_is_told():
+def test_other_values_that_are_no_numbers_are_counted():
     values = [*map(str, range(300)), "about 12", "about 4", "about 4", "a lot"]
-    with pytest.raises(ValueError, match=r"'about 12' \(row 300.* is none; 2 more values are like"):
+    with pytest.raises(
+        ValueError, match=r"'about 12' \(row 300.* is none; likewise 2 other values"
+    ):
         TableTransformer().fit(pl.DataFrame({"a": values}))
-    with pytest.raises(ValueError, match=r"is none; 1 more value is like it, such as 'about 4'"):
+    with pytest.raises(ValueError, match=r"is none; likewise 1 other value, such as 'about 4'"):
         TableTransformer().fit(pl.DataFrame({"a": values[:-1]}))
 
 

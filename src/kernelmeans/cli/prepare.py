@@ -30,8 +30,8 @@ from kernelmeans.tables.files.archives import check_size
 from kernelmeans.tables.files.tables import FileTable, PreparedRows, blocks, loaded, open_file
 from kernelmeans.tables.kinds import DOUBTED
 
-#: Least maximum of whole numbers that are counts, and no grades.
-FEWEST_COUNTED = 10
+#: Largest whole number of grades and of yes and no. Larger ones are counts.
+LARGEST_GRADE = 9
 
 
 @dataclass(frozen=True)
@@ -226,7 +226,7 @@ def _prepared(
 
 def _are_counts(X: Any) -> bool:
     """Whether a sparse matrix holds counts, most likely of molecules or of words."""
-    if not scipy.sparse.issparse(X) or X.data.max(initial=0) < FEWEST_COUNTED:
+    if not scipy.sparse.issparse(X) or not LARGEST_GRADE < X.data.max(initial=0) < np.inf:
         return False
     return bool(X.data.min() >= 0 and (X.data == np.floor(X.data)).all())
 
@@ -265,11 +265,11 @@ def _numbers(
     if job.scale and job.pairwise:
         what = "graph" if job.parameters["kernel"] != "precomputed" else "precomputed kernel"
         job.note(f"--scale does not apply to a {what}, which stays as it is")
-    if not job.pairwise and _are_counts(X):
+    if not (job.pairwise or job.sees_origin) and _are_counts(X):
         job.note(
-            "the numbers are counts, and stay as they are: rows with few and with many in all fall "
-            "apart. Logarithms of normalised counts tell more (of cells: scanpy.pp.normalize_total "
-            "and scanpy.pp.log1p)"
+            "the numbers look like counts. Rows with a small and with a large total get different "
+            "clusters. Divide each row by its total and take logarithms first; for cells "
+            "scanpy.pp.normalize_total and scanpy.pp.log1p do so"
         )
     if job.pairwise or not job.scales:
         return X, X, None

@@ -252,7 +252,7 @@ class DiffusionKernel(Kernel):
         return min(count, n_rows - 1), min(surrounding_neighbor(n_rows), n_rows - 1)
 
     def _first_time(self, spectrum: Spectrum, n_clusters: int) -> tuple[float, bool]:
-        """The time that is given, or the shortest that can be chosen, and whether one is."""
+        """The time that is given or tried first, and whether a longer one may be chosen."""
         t = self._given["t"]
         # If there is a piece for each cluster, the time does not change the labels.
         chooses = t == "auto" and n_clusters > spectrum.pieces.n_kept

@@ -19,11 +19,10 @@ _BESIDE, _NEAR = 100, 0.85
 _SEEN = 2000
 # Points between a row and a name.
 _GAP = 4
-# Costs of a place for a name: for each row of its cluster that it covers, for each other row, for
-# each other row that is less than a height of the name away, for each name that it covers, and for
-# a place outside the axes. The unit is a height of the name between it and the middle of its
-# cluster.
-_OWN, _OTHER, _BESIDE_OTHER, _NAME, _OUTSIDE = 2.0, 6.0, 4.0, 1e3, 1e6
+# Costs of a place for a name: for each row of its cluster that it covers, for each other row that
+# it covers or is less than its height away from, for each name that it covers, and for a place
+# outside the axes. The unit is a height of the name between it and the middle of its cluster.
+_OWN, _OTHER, _NAME, _OUTSIDE = 2.0, 6.0, 1e3, 1e6
 # Ways from a row to the middle of a name, in halves of the name's width and height.
 _WAYS = np.array([(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if x or y])
 
@@ -49,7 +48,7 @@ def write_names(ax: Axes, found: MapPoints, names: Sequence[str], letter: float 
     pixels = np.asarray(ax.transData.transform(found.points))
     per_point = figure.dpi / 72
     frame = ax.get_window_extent().padded(-_GAP * per_point)
-    taken = np.empty((0, 4))
+    taken, every = np.empty((0, 4)), -(-len(pixels) // _SEEN)
     drawn = cluster_sizes(found.labels, len(names))
     # Small clusters have fewer places.
     for cluster in np.argsort(drawn, kind="stable").tolist():
@@ -63,10 +62,11 @@ def write_names(ax: Axes, found: MapPoints, names: Sequence[str], letter: float 
         rows = np.repeat(_near(pixels[is_own], middle), len(_WAYS), axis=0)
         centers = rows + np.resize(_WAYS, rows.shape) * (half + _GAP * per_point)
         boxes = np.hstack([centers - half, centers + half])
-        cost = _covered(boxes, pixels, np.where(is_own, _OWN, _OTHER))
+        seen, own = pixels[::every], is_own[::every]
+        cost = _OWN * _covered(boxes, seen[own])
         # Else it might be read as the name of the cluster on its other side.
         around = boxes + box.height * np.array([-1, -1, 1, 1])
-        cost += _covered(around, pixels, np.where(is_own, 0, _BESIDE_OTHER))
+        cost += _OTHER * _covered(around, seen[~own])
         cost += _NAME * _overlapping(boxes, taken)
         cost += np.linalg.norm(centers - middle, axis=1) / box.height
         cost += _OUTSIDE * ((boxes[:, :2] < frame.min) | (boxes[:, 2:] > frame.max)).any(axis=1)
@@ -96,12 +96,10 @@ def _near(points: Array, middle: Array) -> Array:
     return near[:: -(-len(near) // _BESIDE)]
 
 
-def _covered(boxes: Array, points: Array, costs: Array) -> Array:
-    """The sum of the costs of all points that boxes of left, bottom, right and top cover."""
-    every = -(-len(points) // _SEEN)
-    points, costs = points[::every], costs[::every]
+def _covered(boxes: Array, points: Array) -> Array:
+    """The number of points that boxes of left, bottom, right and top cover."""
     inside = (points >= boxes[:, None, :2]) & (points <= boxes[:, None, 2:])
-    return np.asarray(inside.all(axis=2) @ costs)
+    return np.asarray(inside.all(axis=2).sum(axis=1))
 
 
 def _overlapping(boxes: Array, others: Array) -> Array:

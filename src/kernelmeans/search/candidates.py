@@ -205,7 +205,7 @@ def _quick(estimator: Any, seed: int, only_unset: bool = False) -> Any:
     }
     model.set_params(**swaps)
     if isinstance(last := last_step(model), KernelClusterer):
-        last._for_labels = True  # it leaves out what labels do not need
+        last._for_labels = True  # the fit leaves out what labels do not need
     return model
 
 

@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse
 
+from kernelmeans._memory import cached_property
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.rows import Rows
 from kernelmeans.tables.files.tables import FileTable
@@ -40,8 +41,8 @@ class FileColumns(Mapping[str, Array]):
         one by one, and those of a sparse matrix say nothing without names.
         """
         names, array = list(table.annotations), getattr(table, "array", None)
-        is_told = table.named or not scipy.sparse.issparse(array)
-        if is_told and not pairwise and not isinstance(array, Rows):
+        has_meaning = table.named or not scipy.sparse.issparse(array)
+        if has_meaning and not pairwise and not isinstance(array, Rows):
             names += table.names
         return cls(table, names, rows).without([table.row_names])
 
@@ -51,10 +52,25 @@ class FileColumns(Mapping[str, Array]):
 
     def __getitem__(self, name: str) -> Array:
         """The values of a column, with words for true and false."""
+        if (place := self._places.get(name)) is not None:
+            return np.asarray(self._sparse[:, [place]].toarray().ravel()[self.rows])
         values = np.asarray(self.table.column(name))
         if values.dtype.kind in "bO" and {*map(type, values.tolist())} <= {bool, type(None)}:
             values = np.array([_WORDS[value] for value in values.tolist()], dtype=object)
         return np.asarray(values[self.rows])
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Places in `_sparse`."""
+        if not scipy.sparse.issparse(getattr(self.table, "array", None)):
+            return {}
+        own = [name for name in self.names if name not in self.table.annotations]
+        return {name: place for place, name in enumerate(own)}
+
+    @cached_property
+    def _sparse(self) -> Any:
+        """These columns of a sparse matrix, in the form of which single ones are read fast."""
+        return self.table.matrix(list(self._places), "float64").tocsc()
 
     def __contains__(self, name: object) -> bool:
         # The file may have more columns.

@@ -278,18 +278,11 @@ class ArrayTable(_File):
         """Return one column as it is."""
         if name in self.annotations:
             return self.annotations[name]
-        if scipy.sparse.issparse(self.array):
-            return self._by_columns[:, [self._places[name]]].toarray().ravel().astype("float64")
         return flat(self.matrix([name], "float64"))
 
     @cached_property
     def _places(self) -> dict[str, int]:
         return {name: place for place, name in enumerate(self.names)}
-
-    @cached_property
-    def _by_columns(self) -> Any:
-        """A sparse array as one whose columns are read fast."""
-        return self.array.tocsc()
 
     def series(self, name: str) -> pl.Series:
         """Return one column as it is, as polars has it."""
