@@ -1,8 +1,9 @@
 """Matrices of annotated data (.h5ad), for example cells by genes, and annotations of their rows."""
 
+from collections.abc import Mapping
 from numbers import Number
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import h5py
 import numpy as np
@@ -15,8 +16,6 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.rows import Rows
 from kernelmeans.tables.files.archives import check_size, check_sparse, damaged_errors
 from kernelmeans.tables.files.headings import column_names
-from kernelmeans.tables.files.settings import Reading
-from kernelmeans.tables.files.tables import ArrayTable
 
 _GROUPS = ("layers", "obsm", "obsp")
 #: The column of the names of the rows.
@@ -25,37 +24,60 @@ _ROW_NAMES = "obs_names"
 _NAME_BYTES = 100
 
 
-def read_annotated(path: Path, reading: Reading, budget: float) -> ArrayTable:
+class Annotated(NamedTuple):
+    """One matrix of a file.
+
+    Parameters
+    ----------
+    matrix : ndarray or CSR matrix of shape (n_rows, n_columns)
+        Real numbers. All indices of a sparse matrix are checked.
+    columns : list of str or None
+        The names of the columns. Only those of X, layers and data frames have names.
+    annotations : mapping of str to ndarray of shape (n_rows,)
+        The columns of ``obs``, and the names of the rows as ``obs_names``, unless a column has the
+        same name.
+    categories : list of str
+        Which of the annotations are categories by their type, whatever their values.
+    row_names : str or None
+        The annotation that names the rows.
+    """
+
+    matrix: Any
+    columns: list[str] | None
+    annotations: Mapping[str, Any]
+    categories: list[str]
+    row_names: str | None
+
+
+def read_annotated(path: Path, take: str | None, max_bytes: float) -> Annotated:
     """Read a matrix of a file, and the annotations of its rows.
 
     Parameters
     ----------
     path : Path
         The file.
-    reading : Reading
-        Which matrix to take. The default is X.
-    budget : float
+    take : str or None
+        X, or a group and a name, as in obsm:X_pca. None is X.
+    max_bytes : float
         Bytes that they may take.
 
     Returns
     -------
-    ArrayTable
-        The matrix: real numbers, and of a sparse one every index is checked. Only the columns of X,
-        layers and data frames have names. Annotations are the columns of ``obs``, and the names of
-        the rows as ``obs_names``, unless a column of the matrix has the same name.
+    Annotated
+        The matrix.
     """
     is_damaged = damaged_errors(f"{path}: is no annotated data, or is damaged")
     with h5py.File(path, "r") as file, is_damaged:
-        return _read(path, file, reading, budget)
+        return _read(path, file, take, max_bytes)
 
 
-def _read(path: Path, file: Any, reading: Reading, budget: float) -> ArrayTable:
+def _read(path: Path, file: Any, take: str | None, max_bytes: float) -> Annotated:
     from anndata.io import read_elem
 
     _check_links(path, file)
-    key = _key(path, file, reading.take)
-    check_size(path, sum(map(_nbytes, (file[key], file["obs"], file["var"]))), budget)
-    check_size(path, _NAME_BYTES * max(_length(file["obs"]), _length(file["var"])), budget)
+    key = _key(path, file, take)
+    check_size(path, sum(map(_nbytes, (file[key], file["obs"], file["var"]))), max_bytes)
+    check_size(path, _NAME_BYTES * max(_length(file["obs"]), _length(file["var"])), max_bytes)
     matrix, obs, columns = read_elem(file[key]), read_elem(file["obs"]), None
     if hasattr(matrix, "columns"):
         matrix, columns = matrix.to_numpy(), column_names(map(str, matrix.columns))
@@ -72,10 +94,7 @@ def _read(path: Path, file: Any, reading: Reading, budget: float) -> ArrayTable:
     features = set(columns or map(str, range(matrix.shape[1])))
     kept = {name: values for name, values in annotations.items() if name not in features}
     categories = [name for name in kept if str(getattr(obs.get(name), "dtype", "")) == "category"]
-    row_names = _ROW_NAMES if _ROW_NAMES in kept else None
-    return ArrayTable(
-        path, matrix, columns, kept, categories, row_names, budget=budget, reading=reading
-    )
+    return Annotated(matrix, columns, kept, categories, _ROW_NAMES if _ROW_NAMES in kept else None)
 
 
 def _values(column: Any) -> Any:

@@ -387,7 +387,8 @@ def _open_table(
     if suffix == ".h5ad":
         from kernelmeans.tables.files.annotated import read_annotated
 
-        return read_annotated(path, reading, budget)
+        found = read_annotated(path, reading.take, budget)
+        return ArrayTable(path, *found, budget=budget, reading=reading)
     if suffix in ANY_TEXT:
         source = shown(path)
         # No name keeps the text in memory, which the columns do not need.
