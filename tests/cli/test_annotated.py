@@ -359,7 +359,7 @@ def test_counts_of_a_sparse_matrix_are_pointed_out(run, cells, largest, factor):
 def test_names_of_a_sparse_matrix_are_lost_in_python_but_not_by_a_path(run, cells):
     run("fit", PATH, "-k", "3", "--force")
     labels = pl.read_csv("cells.labels.csv")["label"].to_list()
-    with pytest.warns(UserWarning, match=r"cells.h5ad: a sparse matrix has no names .* places"):
+    with pytest.warns(UserWarning, match=r"cells.h5ad: a sparse matrix has no column names"):
         X = read_table(PATH)
     model = load_model("cells.model.skops")
     with pytest.warns(UserWarning, match="valid feature names"):  # of scikit-learn

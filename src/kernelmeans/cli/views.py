@@ -85,7 +85,7 @@ def read_views(path: Path) -> Views:
 def kernels_of(
     seen: Sequence[tuple[View, Collection[str]]], places: Mapping[str, Collection[int]]
 ) -> tuple[list[tuple[Any, ...]], list[int]]:
-    """The kernels of views, whose columns are found among the features that stand for columns.
+    """The kernels of views. Their columns are sought among the features.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ SOUGHT_ROWS = 4096
 HARDLY = 0.5
 #: Fewest rows of a cluster that is judged. Most neighbours of smaller clusters are in others.
 FEWEST_ROWS = 10
-#: Fewest rows in all clusters for the warning that most of these have fewer than `FEWEST_ROWS`.
+#: Fewest rows of a fit for the warning that most clusters have fewer than `FEWEST_ROWS`.
 FEWEST_IN_ALL = 100
 
 

@@ -91,8 +91,8 @@ def read_table(
     X = table.matrix(table.names, "float64")
     if table.named and scipy.sparse.issparse(X):
         warn_user(
-            f"{path}: a sparse matrix has no names of columns in Python, so a model that is fitted "
-            "to it takes columns by their places. kernelmeans fit keeps the names, and "
-            "load_model(...).label(path) of its model finds columns by them."
+            f"{path}: a sparse matrix has no column names in Python. A model fitted to it takes "
+            "columns by their places. kernelmeans fit keeps the names: load_model(...).label(path) "
+            "of its model finds columns by name."
         )
     return X
