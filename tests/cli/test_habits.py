@@ -23,7 +23,7 @@ from kernelmeans._dialect import speaking
 from kernelmeans._errors import InputError
 from kernelmeans.cli.options import flags
 from kernelmeans.models import load_model
-from kernelmeans.models.files import write_model
+from kernelmeans.models.content import write_model
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.files import Reading
 from kernelmeans.tables.files.tables import open_file

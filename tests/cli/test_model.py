@@ -24,7 +24,7 @@ from kernelmeans._errors import InputError
 from kernelmeans.heat.neighbors import NearestRows
 from kernelmeans.models import Model, load_model, save_model
 from kernelmeans.models.archive import TRUSTED_TYPES, check_archive, check_content
-from kernelmeans.models.files import write_model
+from kernelmeans.models.content import write_model
 
 S = scipy.sparse.random_array((60, 3), density=0.7, format="csr", rng=0)
 

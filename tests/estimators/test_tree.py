@@ -369,7 +369,7 @@ def test_files_with_damaged_trees_are_refused(tmp_path, damage):
     pytest.importorskip("skops")
     from kernelmeans import load_model
     from kernelmeans.models import Model
-    from kernelmeans.models.files import write_model
+    from kernelmeans.models.content import write_model
 
     model = KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(X)
     path = tmp_path / "some.model.skops"

@@ -24,8 +24,8 @@ from kernelmeans.cli.report import description_of, names_of_rows, report_writer,
 from kernelmeans.cli.summary import as_text, fit_summary
 from kernelmeans.metrics import cluster_changes
 from kernelmeans.models import Labels, Model, load_model
+from kernelmeans.models.content import write_model
 from kernelmeans.models.far import far_beyond
-from kernelmeans.models.files import write_model
 from kernelmeans.models.model import changed_columns
 
 # Fraction of the first objective by which equal costs may differ.

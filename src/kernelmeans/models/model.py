@@ -13,6 +13,7 @@ from kernelmeans._sklearn import _check_sample_weight
 from kernelmeans._text import listed
 from kernelmeans._typing import IntArray
 from kernelmeans.estimators.base import KernelClusterer
+from kernelmeans.models.content import save
 from kernelmeans.models.far import far_beyond
 from kernelmeans.models.labels import Labels, label
 from kernelmeans.models.placing import open_table
@@ -202,16 +203,19 @@ class Model:
         return ClusterReport(self.pipeline, X, **options)
 
     def save(self, path: str | Path) -> None:
-        """Write the model to a file, by `kernelmeans.save_model`.
+        """Write the model to a file, as `kernelmeans.save_model` does.
 
         Parameters
         ----------
         path : str or Path
             The file. It replaces one of the same name.
-        """
-        from kernelmeans.models.files import save_model
 
-        save_model(self, path)
+        Raises
+        ------
+        ValueError
+            If it holds what no model file may hold. Nothing is written then.
+        """
+        save(self, Path(path))
 
 
 def changed_columns(model: Model, earlier: Model) -> str:
