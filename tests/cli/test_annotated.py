@@ -345,6 +345,27 @@ def test_columns_of_a_sparse_matrix_describe_clusters(run):
         assert mean == pytest.approx(matrix[labels == cluster, GENES.index(gene)].mean())
 
 
+@pytest.mark.parametrize("sparse", [True, False])
+def test_genes_that_differ_most_describe_clusters(run, folder, sparse):
+    rng = np.random.default_rng(0)
+    types = np.repeat([0, 1, 2], [30, 20, 10])
+    X = rng.poisson(0.5, (60, 2100)).astype(np.float32) / 4
+    X[:, 7] = 0
+    markers = {2040 + 20 * one: one for one in range(3)}
+    for gene, one in markers.items():
+        X[types == one, gene : gene + 20] += 2
+    data = anndata.AnnData(
+        scipy.sparse.csr_array(X) if sparse else X,
+        obs=pd.DataFrame({"batch": ["a", "b"] * 30}, index=[f"c{row}" for row in range(60)]),
+    )
+    data.write_h5ad("wide.h5ad")
+    done = run("fit", "wide.h5ad", "-k", "3", "--take", "X")
+    assert "described by the 2000 of 2101 columns in which they differ most" in done.stderr
+    told = {*pl.read_csv("wide.clusters.csv", infer_schema_length=None)["column"]}
+    assert {"batch", *map(str, range(2040, 2100))} <= told
+    assert "7" not in told
+
+
 @pytest.mark.parametrize(("largest", "factor"), [(9, 1), (40, 1), (40, 0.5)])
 def test_counts_of_a_sparse_matrix_are_pointed_out(run, cells, largest, factor):
     cells.X = (cells.X / cells.X.max() * largest).floor() * factor

@@ -90,7 +90,7 @@ def run_fit(job: FitJob) -> None:
     if earlier is not None:
         chosen["changes"] = _changes(job, task, model, earlier)
     row_names = names_of_rows(task, names)
-    columns = told_columns(job, task)
+    columns = told_columns(job, task, estimator.labels_)
     description = description_of(job, task, estimator, columns, row_names)
     if description is None:
         del files["profiles"]

@@ -1,27 +1,33 @@
 """What the clusters of a fit are: their description, and the report as a file."""
 
 import shlex
+import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
+import scipy.sparse
+from sklearn.feature_selection import f_classif
 from sklearn.pipeline import Pipeline
+from sklearn.utils import gen_batches
 
 from kernelmeans import ClusterReport
 from kernelmeans._files import Writer
-from kernelmeans._typing import Array
+from kernelmeans._typing import Array, IntArray
 from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.jobs import FitJob
 from kernelmeans.cli.prepare import Task
 from kernelmeans.profiles import Description
-from kernelmeans.profiles.describing import described
+from kernelmeans.profiles.describing import described, tables_among
 from kernelmeans.profiles.rows import of_fit
 from kernelmeans.tables.files import shown
 from kernelmeans.tables.files.columns import FileColumns
 
 #: Most columns that are described: each takes a few milliseconds, and a line for each cluster.
 MOST_COLUMNS = 2000
+#: Columns of a dense table that are compared at once, as the comparison copies them.
+COMPARED = 500
 _PROGRAM = """\
 from kernelmeans import load_model
 
@@ -29,13 +35,35 @@ model = load_model({!r})
 labels = model.label(table).labels  # of a data frame with the columns of the file, or a path"""
 
 
-def told_columns(job: FitJob, task: Task) -> FileColumns:
-    """The columns of the file that can describe clusters, used or not."""
+def told_columns(job: FitJob, task: Task, labels: IntArray) -> FileColumns:
+    """The columns of the file that can describe clusters, used or not.
+
+    Of too many those are taken in which clusters differ most, and others that are not features.
+    """
     columns = FileColumns.of(task.table, task.rows, pairwise=job.pairwise)
     columns = columns.without([job.id_column])
-    if (count := len(columns)) > MOST_COLUMNS:
-        job.note(f"the first {MOST_COLUMNS} of {count} columns describe the clusters")
-    return replace(columns, names=columns.names[:MOST_COLUMNS])
+    if (count := len(columns)) <= MOST_COLUMNS:
+        return columns
+    which, places = f"the first {MOST_COLUMNS} of {count} columns", np.arange(count)
+    if task.Z.shape[1] == len(task.columns) and np.ptp(labels[labels >= 0]):
+        which = f"the {MOST_COLUMNS} of {count} columns in which they differ most"
+        difference = dict(zip(task.columns, _differences(task.Z, labels), strict=True))
+        for table in tables_among([task.preparation]):
+            same = (one.name for one in table.columns_ if one.kind in ("constant", "duplicate"))
+            difference.update(dict.fromkeys(same, 0))
+        places = np.argsort([-difference.get(name, np.inf) for name in columns], kind="stable")
+    job.note(f"the clusters are described by {which}")
+    return replace(columns, names=[columns.names[at] for at in np.sort(places[:MOST_COLUMNS])])
+
+
+def _differences(Z: Any, labels: IntArray) -> Array:
+    """The F ratio of each feature: its variance between clusters, to that within them."""
+    placed = np.flatnonzero(labels >= 0)
+    blocks = [slice(None)] if scipy.sparse.issparse(Z) else gen_batches(Z.shape[1], COMPARED)
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+        ratios = [f_classif(Z[placed, block], labels[placed])[0] for block in blocks]
+    found: Array = np.concatenate(ratios)
+    return np.nan_to_num(found, nan=0)  # a constant column has none
 
 
 def names_of_rows(task: Task, identifiers: pl.Series | None) -> Array:
