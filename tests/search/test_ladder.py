@@ -9,6 +9,7 @@ from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 
 from kernelmeans import ClusterSearch
+from kernelmeans.search.comparison import Comparison
 from kernelmeans.search.ladder import most_clusters, next_numbers, steps
 
 
@@ -86,6 +87,21 @@ def test_twenty_blobs_are_found():
     found = search.labels_by_candidate_[search.best_index_]
     assert len(np.unique(found)) == 20
     assert search.results_["params"] == [{"n_clusters": k} for k in numbers]
+
+
+@pytest.mark.parametrize("refutes", [False, True])
+def test_it_goes_on_where_data_without_clusters_refute_what_ended_it(monkeypatch, refutes):
+    """Topics: few clusters are as stable by chance, and many are found again."""
+
+    def is_more(self, row, stability):
+        return not refutes or self._record.candidates[row].params["n_clusters"] > 12, 0.5
+
+    monkeypatch.setattr(Comparison, "is_more", is_more)
+    corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
+    centers = (30 * corners[:, None] + 4 * corners).reshape(-1, 2)
+    X = make_blobs(640, centers=centers, cluster_std=0.5, random_state=0)[0]
+    search = ClusterSearch(KMeans(n_init=5, random_state=0), random_state=0).fit(X)
+    assert search.best_params_["n_clusters"] == (16 if refutes else 4)
 
 
 def test_each_kernel_has_its_own():

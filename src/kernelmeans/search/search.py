@@ -305,13 +305,18 @@ default="jaccard"
         splits = [Split.of(len(used), one) for one in seeds]
         race = Race(whole.subset(used), splits, self.scoring, seed, Runner(self, X))
         record = race.record
+
+        def more() -> list[Candidate]:
+            found = ladder.more(race.results, race.firsts, most) if record.n_splits else []
+            return [Candidate.of(estimator, one) for one in found]
+
         try:
             while candidates and not race.runner.stopped:
                 race.enter(candidates)
-                more = ladder.more(race.results, race.firsts, most) if record.n_splits else []
-                candidates = [Candidate.of(estimator, one) for one in more]
-            if record.n_splits:
-                race.run()
+                if not (candidates := more()) and record.n_splits:
+                    race.run()
+                    # Data without clusters may have refuted what ended the ladder.
+                    candidates = more() if race.best is None else []
         except KeyboardInterrupt:
             if record.n_splits:
                 self._store(X, race, ladder, used, whole.n_rows)
