@@ -63,9 +63,9 @@ def need_coarser(n_rows: int, count: int) -> bool:
 def pairs_bytes(n_rows: int, n_neighbors: int, n_clusters: int) -> int:
     """Bytes for a graph and its eigenpairs."""
     # Value and column of both directions of each edge, in the sum (B + B.T) / 2 and in its terms,
-    # and the distances.
+    # and the distances; with SciPy 1.15 a little more.
     count = pair_count(n_clusters)
-    graph, numbers = 6 * n_rows * n_neighbors * 12, n_rows * count
+    graph, numbers = n_rows * n_neighbors * (6 * 12 + 3), n_rows * count
     if need_coarser(n_rows, count):
         # Coarser graphs; vectors that are filtered, with those in addition, and features.
         return graph + 4 * 7 * numbers
