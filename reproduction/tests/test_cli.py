@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -144,6 +145,10 @@ def test_the_help_says_where_data_are(command):
     assert "put it there as lung.mat" in text
     for name in ("yale", "tox_171", "lung_bhattacharjee"):
         assert name in text
+
+
+def test_the_version_is_that_of_the_package():
+    assert run("--version").stdout.strip().endswith(version("kernelmeans-paper"))
 
 
 def test_experiments_run_without_the_name_of_the_command(folder):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import binom, rankdata, wilcoxon
 
 from kernelmeans_paper import printed
+from kernelmeans_paper.ranking import compared
 from kernelmeans_paper.statistics import mark, mean, ranks, signed_rank_p, slope, spread
 
 #: The numbers in brackets of the paper's tables.
@@ -78,6 +79,20 @@ def test_ranks_of_many_kernels_are_the_papers(name):
 def test_average_ranks_of_many_kernels_are_the_means():
     average = np.mean([ranks(row) for row in printed.MULTI.values()], axis=0)
     assert tuple(average) == (5.5, 5.0, 3.0, 4.5, 1.75, 1.25)  # the paper prints 6.5 for 5.5
+
+
+def test_all_that_share_the_best_rank_are_bold_and_have_no_mark():
+    row = compared({"a": [0.5] * 20, "b": [0.50004] * 20, "c": [0.3] * 20})
+    assert [(cell.rank, cell.best, cell.mark) for cell in row] == [
+        (1.5, True, ""),
+        (1.5, True, ""),
+        (3, False, "+"),
+    ]
+
+
+def test_runs_without_partners_are_refused():
+    with pytest.raises(ValueError, match="runs=20 of a, 10 of mine have no partners"):
+        compared({"a": [0.5] * 20, "mine": [0.5] * 10})
 
 
 @pytest.mark.parametrize("name", SIGNS)

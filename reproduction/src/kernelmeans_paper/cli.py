@@ -87,6 +87,7 @@ _DATA = (
 @_WORKERS
 @click.option("--force", is_flag=True, help="Run finished cells again.")
 @_QUIET
+@click.version_option(package_name="kernelmeans-paper")
 def run(names: tuple[str, ...], sets: tuple[str, ...], **options: Any) -> None:
     """Run the experiments of the paper, and ours, and write tables, figures and a page.
 

@@ -33,7 +33,7 @@ def p_values(runs: Runs) -> dict[str, float | None]:
 
 
 def ranked(runs: Runs, printed: Mapping[str, float] = NOTHING) -> list[Entry]:
-    """Cells of a row: means of methods, ranks among them, and the best in bold.
+    """Cells of a row: means of methods, ranks among them, and all that share the best in bold.
 
     Parameters
     ----------
@@ -48,16 +48,16 @@ def ranked(runs: Runs, printed: Mapping[str, float] = NOTHING) -> list[Entry]:
         One for each method.
     """
     means = {method: mean(values) for method, values in runs.items()}
-    best = max(means, key=lambda method: means[method])
+    in_row = ranks(list(means.values()))
     return [
         Entry(
             means[method],
             printed.get(method),
             rank=rank,
-            best=method == best,
+            best=rank == min(in_row),
             tolerance=tolerance(runs[method]),
         )
-        for method, rank in zip(means, ranks(list(means.values())), strict=True)
+        for method, rank in zip(means, in_row, strict=True)
     ]
 
 
@@ -76,6 +76,11 @@ def compared(runs: Runs, printed: Mapping[str, float] = NOTHING) -> list[Entry]:
     list of Entry
         One for each method. ``"+"`` marks a significant difference from the best.
 
+    Raises
+    ------
+    ValueError
+        If a method has more runs than another.
+
     Examples
     --------
     >>> from kernelmeans_paper.ranking import compared
@@ -83,8 +88,11 @@ def compared(runs: Runs, printed: Mapping[str, float] = NOTHING) -> list[Entry]:
     >>> first.mark, first.rank, second.best
     ('+', 2.0, True)
     """
+    if len({len(values) for values in runs.values()}) > 1:
+        counts = ", ".join(f"{len(values)} of {method}" for method, values in runs.items())
+        raise ValueError(f"runs={counts} have no partners: give as many runs of each method.")
     return [
-        entry if p is None else replace(entry, mark=mark(p))
+        entry if entry.best or p is None else replace(entry, mark=mark(p))
         for entry, p in zip(ranked(runs, printed), p_values(runs).values(), strict=True)
     ]
 

@@ -39,7 +39,7 @@ class Entry:
     Attributes
     ----------
     value : float, str or None
-        Ours: a number, or a few words instead of one; None for nothing.
+        Ours: a number, or a text instead, such as "0.62 ± 0.03"; None for nothing.
     printed : float or None
         The paper's.
     mark : str
@@ -131,10 +131,11 @@ class Table:
         return lines
 
     def _ours(self, entry: Entry) -> str:
-        if entry.value is None or isinstance(entry.value, str):
-            return entry.value or ""
+        if (value := entry.value) is None:
+            return ""
+        text = value if isinstance(value, str) else self._number(value, entry)
         rank = "" if entry.rank is None else f" ({entry.rank:g})"
-        return self._number(entry.value, entry) + entry.mark + rank
+        return text + entry.mark + rank
 
     def _number(self, value: float | None, entry: Entry, sign: str = "-") -> str:
         if value is None:
