@@ -176,12 +176,35 @@ def test_six_rows_are_too_few():
 
 def test_the_next_column_that_tears_is_found_too():
     rng = np.random.default_rng(0)
-    X = np.column_stack([rng.standard_normal((200, 5)), rng.choice([-1.0, 1.0], (200, 3))])
+    X = np.column_stack([rng.standard_normal((200, 7)), rng.choice([-1.0, 1.0], (200, 3))])
     nearest = NearestRows(X, "euclidean")
-    differ = [(X[nearest.others(6), j] != X[:, [j]]).mean() for j in (5, 6, 7)]
-    by_chance = [2 * (X[:, j] > 0).mean() * (X[:, j] < 0).mean() for j in (5, 6, 7)]
-    assert list(np.array(differ) < TORN * np.array(by_chance)) == [False, False, True]
-    assert list(untorn(nearest, 7)[1]) == [5, 6, 7]
+    differ = [(X[nearest.others(6), j] != X[:, [j]]).mean() for j in (7, 8, 9)]
+    by_chance = [2 * (X[:, j] > 0).mean() * (X[:, j] < 0).mean() for j in (7, 8, 9)]
+    assert list(np.array(differ) < TORN * np.array(by_chance)) == [True, False, True]
+    assert list(untorn(nearest, 7)[1]) == [7, 8, 9]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_city_and_flags_of_chance_hide_no_segments(seed):
+    """A table of customers. Each city tears the graph a little, and all together do."""
+    rng = np.random.default_rng(seed)
+    segments = [(26, 24, 5, 220), (41, 48, 14, 900), (67, 31, 3, 380), (52, 98, 26, 4200)]
+    y = rng.choice(4, 1200, p=[0.35, 0.3, 0.2, 0.15])
+    age, income, orders, amount = np.array(segments, float)[y].T
+    numbers = [
+        rng.normal(age, 4.5).round(),
+        income * np.exp(rng.normal(0, 0.18, 1200)),
+        rng.poisson(orders),
+        amount * np.exp(rng.normal(0, 0.25, 1200)),
+        rng.beta(2, 12, 1200),
+    ]
+    sex, city = np.eye(2)[rng.integers(2, size=1200)], np.eye(8)[rng.integers(8, size=1200)]
+    newsletter = np.sqrt(2) * rng.integers(2, size=1200)
+    X = np.column_stack(
+        [StandardScaler().fit_transform(np.transpose(numbers)), sex, city, newsletter]
+    )
+    labels = KernelPowerKMeans(4, random_state=0).fit_predict(X)
+    assert adjusted_rand_score(y, labels) > 0.9
 
 
 def answers(n_kinds, n_columns, n, seed, n_values=2):

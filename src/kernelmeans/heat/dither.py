@@ -15,13 +15,12 @@ from kernelmeans.heat.neighbors import NearestRows, origin_and_scale
 
 #: Most distinct values of a column that can tear a graph. Ages and percentages have fewer.
 FEW = 128
-#: Neighbours differ in a column that tears the graph less often than this fraction of chance.
-TORN = 0.1
+#: Fraction of chance: a column in which neighbours differ less often tears the graph. Of many
+#: columns each tears a little, such as those of one category, and all together do.
+TORN = 0.2
 #: Most distinct values to which that fraction applies, and the one for more. Where steps are short,
 #: some neighbours are a step away even if the others are on the same one.
 LONG_STEPS, TORN_BY_SHORT_STEPS = 12, 0.4
-#: The same fraction for columns of answers. Each of many tears a little, and all together do.
-TORN_BY_ANSWERS = 0.2
 #: Most distinct values of a column of answers, such as those from 1 to 5.
 ANSWERS = 5
 #: Distance of yes and no that may tear, in standard deviations of the column that varies most. Two
@@ -54,10 +53,9 @@ class Column(NamedTuple):
     values: Array
     counts: IntArray
 
-    def tears(self, others: IntArray, fraction: float) -> bool:
-        """Whether neighbours differ in it less often than this fraction of chance."""
-        if len(self.values) > LONG_STEPS:
-            fraction = TORN_BY_SHORT_STEPS
+    def tears(self, others: IntArray) -> bool:
+        """Whether neighbours differ in it less often than a fraction of chance."""
+        fraction = TORN_BY_SHORT_STEPS if len(self.values) > LONG_STEPS else TORN
         by_chance = 1 - ((self.counts / len(self.entries)) ** 2).sum()
         entries = np.ascontiguousarray(self.entries)
         n_differing = np.count_nonzero(entries.take(others) != entries[:, None])
@@ -155,7 +153,7 @@ def shortened(nearest: NearestRows, n_neighbors: int, few: Sequence[Column]) -> 
     if not (ranges[answers] > LONG * limits).any() or np.ptp(vary) <= 10.0**-DIGITS * vary.max():
         return nearest
     others = nearest.others(n_neighbors - 1)
-    if not any(column.tears(others, TORN_BY_ANSWERS) for column in few):
+    if not any(column.tears(others) for column in few):
         return nearest
     codes = (scaled[:, answers] - scaled[:, answers].min(axis=0)) / ranges[answers]
     rows = rows.copy()
@@ -206,7 +204,7 @@ def with_noise(
     # Where one column has got noise, another one may be the next to tear the graph.
     while few:
         others = sought.others(n_neighbors - 1)
-        torn = [column.place for column in few if column.tears(others, TORN)]
+        torn = [column.place for column in few if column.tears(others)]
         if not torn:
             break
         columns, few = np.append(columns, torn), [own for own in few if own.place not in torn]
