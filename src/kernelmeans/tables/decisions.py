@@ -203,10 +203,11 @@ def _nothing_left(table: Table, columns: Sequence[Column]) -> str:
 
 
 class _Trouble(NamedTuple):
-    """Why a column cannot be used, and what to do."""
+    """Why a column cannot be used, what to do, and the value that is no number."""
 
     why: str
     remedy: str = ""
+    stray: str | None = None
 
 
 def _refusal(refused: Mapping[str, _Trouble]) -> str:
@@ -216,8 +217,12 @@ def _refusal(refused: Mapping[str, _Trouble]) -> str:
         (trouble,) = refused.values()
         return f"{texts[0]}{trouble.remedy and ': '}{trouble.remedy}."
     more = f"; and {counted(len(texts) - 3, 'more column')}" if len(texts) > 3 else ""
+    # On the command line a comma separates words.
+    strays = (one.stray for one in refused.values())
+    words = list(dict.fromkeys(word for word in strays if word and "," not in word))
+    gaps = f"{option('missing_values', words)} takes such words for gaps, " if words else ""
     return (
-        f"{'; '.join(texts[:3])}{more}: {option('drop', list(refused))} leaves them out, or "
+        f"{'; '.join(texts[:3])}{more}: {gaps}{option('drop', list(refused))} leaves them out, or "
         "correct such values."
     )
 
@@ -234,6 +239,7 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> _Trouble 
             f"{marks * marked}correct such values or leave them empty, name "
             f"words in {option('missing_values=')}, leave the column out with "
             f"{option('drop', name)}, or take it for a category with {option('categorical', name)}",
+            text,
         )
     if len(found.values) > MOST_GIVEN_VALUES:
         return _Trouble(
