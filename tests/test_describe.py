@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import scipy.sparse
 from sklearn.base import clone
 from sklearn.cluster import DBSCAN, KMeans
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make_circles
@@ -525,6 +526,7 @@ def test_a_search_without_clusters_has_one(rng):
         (([0, 1], pd.Series(["a text", "another"])), ValueError, "^X has one dimension"),
         ((KernelPowerKMeans(2), np.ones((2, 1))), NotFittedError, "not fitted"),
         ((np.ones((2, 1)), KernelPowerKMeans(2)), TypeError, "the model comes first"),
+        (([0, 1], scipy.sparse.eye_array(2)), TypeError, "a sparse matrix of 2 columns without"),
     ],
 )
 def test_refusals(arguments, error, message):

@@ -6,12 +6,13 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from sklearn.utils import check_array
 
 from kernelmeans._dialect import first_row, row_name
 from kernelmeans._frames import column_at, is_frame
 from kernelmeans._given import plain, with_gaps
-from kernelmeans._text import listed, single_blanks
+from kernelmeans._text import counted, listed, single_blanks
 from kernelmeans._typing import Array
 from kernelmeans.tables.numerals import number_of
 
@@ -54,6 +55,12 @@ class Table(Mapping[str, Array]):
             raise TypeError(
                 f"X is a {type(X).__name__}, but must be an array or a data frame of polars or "
                 "pandas, such as its collect() or to_pandas() returns."
+            )
+        if scipy.sparse.issparse(X):
+            raise TypeError(
+                f"X is a sparse matrix of {counted(X.shape[1], 'column')} without names, and a "
+                "table is dense: give a data frame of the columns that matter, such as "
+                "adata.to_df()."
             )
         if not self.named:
             given = plain(with_gaps(X))
