@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.sparse
+from sklearn.metrics import adjusted_rand_score
 
 from kernelmeans import KernelPowerKMeans
 from kernelmeans._errors import InputError
@@ -103,6 +104,21 @@ def test_other_matrices_are_pointed_out():
 def test_unknown_names(take):
     with pytest.raises(InputError, match=f"--take names '{take}'.*'obsm:X_pca', 'obsm:frame'"):
         open_file(PATH, Reading(take=take))
+
+
+def test_components_count_as_much_as_they_vary(run, cells):
+    """The first separates the kinds, and two of noise vary less."""
+    rng = np.random.default_rng(0)
+    kinds = np.arange(cells.n_obs) % 3
+    components = np.column_stack([3.0 * kinds, *rng.standard_normal((2, cells.n_obs))])
+    components[:, 0] += 0.3 * rng.standard_normal(cells.n_obs)
+    cells.obsm["X_pca"] = components * [1, 0.3, 0.3]
+    cells.write_h5ad(PATH)
+    done = run("fit", PATH, "-k", 3, "--take", "obsm:X_pca", "--force")
+    assert "not scaled, because those of obsm" in done.stderr
+    labels = pl.read_csv("cells.labels.csv")["label"].to_numpy()
+    own = KernelPowerKMeans(3, random_state=0).fit_predict(cells.obsm["X_pca"])
+    assert adjusted_rand_score(own, labels) == adjusted_rand_score(kinds, labels) == 1
 
 
 @pytest.mark.usefixtures("cells")

@@ -135,7 +135,7 @@ class TableJob(Job, ColumnChoice):
         Fits of a choice at the same time, -1 for as many as cores; the results are the same.
     scale : bool, default=True
         Center every feature and scale it to unit variance; stored in the model. Columns stay as
-        they are where their origin counts, as with the metric cosine.
+        they are where their origin counts, as with the metric cosine, and so do those of obsm.
     dtype : {"float64", "float32"}, default="float64"
         Precision; float32 needs half the memory.
     views : input file or None, default=None
@@ -188,9 +188,16 @@ class TableJob(Job, ColumnChoice):
         return None if moves else f"--metric {metric}"
 
     @property
+    def unscaled(self) -> str | None:
+        """Why columns are never scaled; None if they may be."""
+        if (self.take or "").startswith("obsm:"):
+            return "those of obsm, such as principal components, count as much as they vary"
+        return self.sees_origin and f"{self.sees_origin} depends on their origin"
+
+    @property
     def scales(self) -> bool:
         """Whether columns are scaled."""
-        return self.scale and not self.sees_origin
+        return self.scale and not self.unscaled
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -105,8 +105,8 @@ def prepare(job: TableJob) -> Task:
     categorical = find_columns(
         table, [*features, *table.annotations], job.categorical, "categorical"
     )
-    if job.scale and job.sees_origin:
-        job.note(f"columns are not scaled, because {job.sees_origin} depends on their origin")
+    if job.scale and job.unscaled:
+        job.note(f"columns are not scaled, because {job.unscaled}")
     X = None if job.pairwise else table.whole(features, job.dtype)
     rows, view_columns = np.full(table.shape[0], True), None
     with estimator_errors():
