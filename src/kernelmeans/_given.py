@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from kernelmeans._arrays import canonical, to_numpy
+from kernelmeans._frames import is_frame, of_one_type
 from kernelmeans._text import counted, shortened
 
 #: Attributes of objects that hold values, or can become an array.
@@ -70,6 +71,7 @@ give them numbers by the method filled.
                 f"{name} has the type {kind.__name__}, and so is neither an array nor a table; "
                 f"give {matrices}."
             )
+    given = of_one_type(given) if is_frame(given) else given
     return canonical(given.data if isinstance(given, np.ma.MaskedArray) else given)
 
 
