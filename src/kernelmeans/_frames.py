@@ -28,14 +28,6 @@ def with_columns_of(X: Any, estimator: Any) -> Any:
     return X[names]
 
 
-def of_one_type(X: Any) -> Any:
-    """A frame of sparse flags and numbers as numbers: pandas has no type for both."""
-    kinds = {getattr(getattr(one, "subtype", None), "kind", "") for one in X.dtypes}
-    if "b" not in kinds or kinds <= {"b"} or "" in kinds:
-        return X
-    return X.astype(type(X.dtypes.iloc[0])(np.float64, 0))
-
-
 def is_time(dtype: Any) -> bool:
     """Whether a type of polars or pandas is of dates or times."""
     return getattr(dtype, "kind", "") in ("m", "M") or bool(

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from kernelmeans._arrays import canonical, to_numpy
-from kernelmeans._frames import is_frame, of_one_type
 from kernelmeans._text import counted, shortened
 
 #: Attributes of objects that hold values, or can become an array.
@@ -71,8 +70,17 @@ give them numbers by the method filled.
                 f"{name} has the type {kind.__name__}, and so is neither an array nor a table; "
                 f"give {matrices}."
             )
-    given = of_one_type(given) if is_frame(given) else given
+    if hasattr(type(given), "columns") and hasattr(given, "sparse"):  # all its columns are
+        given = _of_one_type(given)
     return canonical(given.data if isinstance(given, np.ma.MaskedArray) else given)
+
+
+def _of_one_type(X: Any) -> Any:
+    """A sparse frame of flags and numbers as numbers: pandas has no type for both."""
+    kinds = {one.subtype.kind for one in X.dtypes}
+    if "b" not in kinds or len(kinds) == 1:
+        return X
+    return X.astype(type(X.dtypes.iloc[0])(np.float64, 0))
 
 
 def _is_endless(given: Any) -> bool:

@@ -14,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, scale
 
 from cli.test_habits import text
 from kernelmeans.tables import TableTransformer
@@ -131,7 +131,7 @@ def annotated(path: str, form: Callable[[Any], Any] = np.asarray) -> None:
     anndata = pytest.importorskip("anndata", reason="the extra h5ad reads annotated data")
     names = pd.Index([f"cell {row}" for row in range(N)])
     data = anndata.AnnData(form(X), pd.DataFrame(index=names), pd.DataFrame(index=["CD4", "CD8A"]))
-    data.obsm["X_pca"] = X[:, ::-1].copy()
+    data.obsm["X_pca"] = scale(X)[:, ::-1]  # columns of obsm stay as they are
     data.write_h5ad(path)
 
 
@@ -308,6 +308,7 @@ OTHERS = {
         annotated,
         [lambda path: of_annotated(path).obsm["X_pca"]],
         ["--take", "obsm:X_pca"],
+        prepare=partial(TableTransformer, scale=False),
     ),
 }
 #: Spellings are read alike in pandas and polars: `tables/test_spellings.py`.
