@@ -24,6 +24,7 @@ from kernelmeans import (
     save_model,
 )
 from kernelmeans.cli.app import app
+from kernelmeans.models import Model
 from kernelmeans.tables import TableTransformer
 
 rng = np.random.default_rng(0)
@@ -137,6 +138,9 @@ def test_what_no_file_may_hold_is_not_written(model, words):
         ValueError, match=f"(?s)^model=.* cannot be kept in a model file: .*{words}"
     ):
         save_model(model.fit(X), "some.model.skops")
+    if hasattr(model, "labels_"):
+        with pytest.raises(ValueError, match=r"(?s)^model=Pipeline.* cannot be kept"):
+            Model.of(model).save("some.model.skops")
     assert [path.name for path in Path().iterdir()] == ["some.model.skops"]
     assert Path("some.model.skops").read_text() == "before"
 

@@ -70,15 +70,15 @@ give them numbers by the method filled.
                 f"{name} has the type {kind.__name__}, and so is neither an array nor a table; "
                 f"give {matrices}."
             )
-    if hasattr(type(given), "columns") and hasattr(given, "sparse"):  # all its columns are
+    if hasattr(given, "iloc") and hasattr(type(given), "columns") and hasattr(given, "sparse"):
         given = _of_one_type(given)
     return canonical(given.data if isinstance(given, np.ma.MaskedArray) else given)
 
 
 def _of_one_type(X: Any) -> Any:
-    """A sparse frame of flags and numbers as numbers: pandas has no type for both."""
-    kinds = {one.subtype.kind for one in X.dtypes}
-    if "b" not in kinds or len(kinds) == 1:
+    """A frame of sparse flags and real numbers as numbers: pandas has no type for both."""
+    kinds = {getattr(getattr(one, "subtype", None), "kind", "") for one in X.dtypes}
+    if "b" not in kinds or len(kinds) == 1 or not kinds <= {*"biuf"}:
         return X
     return X.astype(type(X.dtypes.iloc[0])(np.float64, 0))
 

@@ -382,6 +382,19 @@ def test_genes_that_differ_most_describe_clusters(run, folder, sparse):
     assert "7" not in told
 
 
+def test_columns_of_wide_tables_describe_clusters_whatever_they_are(run, folder):
+    """Exact flags of clusters, a category and the only used columns are among those that count."""
+    rng = np.random.default_rng(0)
+    kinds = np.repeat([0, 1, 2], [20, 13, 8])
+    noise = pl.DataFrame(rng.standard_normal((41, 2100)), schema=[f"c{n}" for n in range(2100)])
+    own = pl.DataFrame({f"flag{one}": np.where(kinds == one, 1.5, 3.5) for one in range(3)})
+    own = own.with_columns(town=pl.Series(["Aa", "Bb", "Cc"])[kinds])
+    noise.hstack(own).write_csv("wide.csv")
+    done = run("fit", "wide.csv", "-k", 3, "--columns", ",".join(own.columns))
+    assert "in which they differ most" in done.stderr
+    assert {*own.columns} <= {*pl.read_csv("wide.clusters.csv", infer_schema_length=None)["column"]}
+
+
 @pytest.mark.parametrize(("largest", "factor"), [(9, 1), (40, 1), (40, 0.5)])
 def test_counts_of_a_sparse_matrix_are_pointed_out(run, cells, largest, factor):
     cells.X = (cells.X / cells.X.max() * largest).floor() * factor

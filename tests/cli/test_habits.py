@@ -1017,6 +1017,8 @@ def test_several_columns_of_slips_are_refused_in_one_line(refused, run):
     assert said.count("holds numbers, but '5+' (line 9) is none") == 3
     gaps = "--missing-values 5+ takes such words for gaps"
     assert f"and 2 more columns: {gaps}, --drop a,b,c,d,e leaves them out" in said
+    said = refused("fit", "data.csv", "-k", 2, "--missing-values", "NO")
+    assert "--missing-values no,5+ takes" in said
     for remedy in (("--drop", "a,b,c,d,e"), ("--missing-values", "5+", "--force")):
         assert run("fit", "data.csv", "-k", 2, *remedy).exit_code == 0
     with pytest.raises(ValueError, match=r"drop=\['a', 'b', 'c', 'd', 'e'\] leaves them out"):

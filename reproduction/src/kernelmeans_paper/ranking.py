@@ -24,7 +24,16 @@ def missing(name: str, scale: Scale, printed: Sequence[float | None]) -> list[En
 
 
 def p_values(runs: Runs) -> dict[str, float | None]:
-    """p-value of each method against the one of the largest mean, which has None."""
+    """p-value of each method against the one of the largest mean, which has None.
+
+    Raises
+    ------
+    ValueError
+        If a method has more runs than another.
+    """
+    if len({len(values) for values in runs.values()}) > 1:
+        counts = ", ".join(f"{len(values)} of {method}" for method, values in runs.items())
+        raise ValueError(f"runs={counts} have no partners: give as many runs of each method.")
     best = max(runs, key=lambda method: mean(runs[method]))
     return {
         method: None if method == best else signed_rank_p(values, runs[best])
@@ -88,9 +97,6 @@ def compared(runs: Runs, printed: Mapping[str, float] = NOTHING) -> list[Entry]:
     >>> first.mark, first.rank, second.best
     ('+', 2.0, True)
     """
-    if len({len(values) for values in runs.values()}) > 1:
-        counts = ", ".join(f"{len(values)} of {method}" for method, values in runs.items())
-        raise ValueError(f"runs={counts} have no partners: give as many runs of each method.")
     return [
         entry if entry.best or p is None else replace(entry, mark=mark(p))
         for entry, p in zip(ranked(runs, printed), p_values(runs).values(), strict=True)

@@ -38,32 +38,41 @@ labels = model.label(table).labels  # of a data frame with the columns of the fi
 def told_columns(job: FitJob, task: Task, labels: IntArray) -> FileColumns:
     """The columns of the file that can describe clusters, used or not.
 
-    Of too many those are taken in which clusters differ most, and others that are not features.
+    Of too many these are taken: annotations, labels and weights, and the features in which clusters
+    differ most.
     """
     columns = FileColumns.of(task.table, task.rows, pairwise=job.pairwise)
     columns = columns.without([job.id_column])
     if (count := len(columns)) <= MOST_COLUMNS:
         return columns
-    which, places = f"the first {MOST_COLUMNS} of {count} columns", np.arange(count)
-    if task.Z.shape[1] == len(task.columns) and np.ptp(labels[labels >= 0]):
-        which = f"the {MOST_COLUMNS} of {count} columns in which they differ most"
-        difference = dict(zip(task.columns, _differences(task.Z, labels), strict=True))
-        for table in tables_among([task.preparation]):
-            same = (one.name for one in table.columns_ if one.kind in ("constant", "duplicate"))
-            difference.update(dict.fromkeys(same, 0))
-        places = np.argsort([-difference.get(name, np.inf) for name in columns], kind="stable")
-    job.note(f"the clusters are described by {which}")
-    return replace(columns, names=[columns.names[at] for at in np.sort(places[:MOST_COLUMNS])])
+    difference = dict(zip(columns, [-1.0] * count, strict=True)) | _differences(task, labels)
+    own = (*task.table.annotations, job.label_column, job.weight_column)
+    difference.update((name, np.inf) for name in own if name in difference)
+    order = np.argsort([-difference[name] for name in columns], kind="stable")
+    job.note(
+        f"the clusters are described by the {MOST_COLUMNS} of {count} columns in which they differ "
+        "most"
+    )
+    return replace(columns, names=[columns.names[at] for at in np.sort(order[:MOST_COLUMNS])])
 
 
-def _differences(Z: Any, labels: IntArray) -> Array:
-    """The F ratio of each feature: its variance between clusters, to that within them."""
+def _differences(task: Task, labels: IntArray) -> dict[str, float]:
+    """The F ratio of each column: its variance between clusters, to that within them."""
+    Z = task.Z
+    if len(np.unique(labels[labels >= 0])) < 2:
+        return {}
     placed = np.flatnonzero(labels >= 0)
     blocks = [slice(None)] if scipy.sparse.issparse(Z) else gen_batches(Z.shape[1], COMPARED)
     with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
         ratios = [f_classif(Z[placed, block], labels[placed])[0] for block in blocks]
-    found: Array = np.concatenate(ratios)
-    return np.nan_to_num(found, nan=0)  # a constant column has none
+    found: Array = np.nan_to_num(np.concatenate(ratios), nan=0)  # a constant column has none
+    found[found < 0] = np.inf  # no variance within clusters but rounding errors
+    places = [slice(place, place + 1) for place in range(len(task.columns))]
+    if tables_among([task.preparation]):
+        places = [place for *_, place in task.preparation._used()]
+    return {
+        name: float(found[place].max()) for name, place in zip(task.columns, places, strict=True)
+    }
 
 
 def names_of_rows(task: Task, identifiers: pl.Series | None) -> Array:

@@ -41,14 +41,25 @@ _FORMAT = 1
 
 
 def save(model: "Model", path: Path) -> None:
-    """Write a model file, once it has been opened again."""
+    """Write a model file, which is opened again before it replaces another.
+
+    Raises
+    ------
+    ValueError
+        If the model holds what no model file may hold.
+    """
 
     def write(file: BinaryIO) -> None:
         write_model(model, file)
         file.flush()
         opened(type(model), Path(file.name), path)
 
-    write_files({path: write})
+    try:
+        write_files({path: write})
+    except (InputError, TypeError) as error:
+        raise ValueError(
+            f"model={model.pipeline!r} cannot be kept in a model file: {error}"
+        ) from error
 
 
 def opened(kind: type["Model"], file: Path, path: Path, max_bytes: float = math.inf) -> "Model":

@@ -4,7 +4,6 @@ import math
 from pathlib import Path
 from typing import Any
 
-from kernelmeans._errors import InputError
 from kernelmeans.models.content import opened, skops
 from kernelmeans.models.model import Model
 
@@ -50,9 +49,10 @@ def save_model(model: Any, path: str | Path) -> None:
     """
     skops()
     try:
-        (model if isinstance(model, Model) else Model.of(model)).save(path)
-    except (InputError, TypeError) as error:
+        content = model if isinstance(model, Model) else Model.of(model)
+    except TypeError as error:
         raise ValueError(f"model={model!r} cannot be kept in a model file: {error}") from error
+    content.save(path)
 
 
 def load_model(path: str | Path, max_bytes: float = math.inf) -> Model:

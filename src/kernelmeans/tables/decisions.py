@@ -32,6 +32,8 @@ from kernelmeans.tables.values import Texts, days_of, is_date
 SKEWED = 1.0
 #: Error of a total, as a fraction of it, by the rounding of what it adds up.
 ROUNDED = 1e-4
+#: Most words that a message gives for missing values.
+MOST_WORDS = 10
 #: Digits and marks alone.
 _MARKED = re.compile(r"[\W\d]*\d[\W\d]*")
 #: Kinds that are not used unless the user gives the full name of the column.
@@ -146,7 +148,7 @@ def decide(
             f"{option('missing_values=')}."
         )
     if refused:
-        raise ValueError(_refusal(refused))
+        raise ValueError(_refusal(refused, sorted(table.missing_words)))
     if not any(decision.column.used for decision in decisions):
         raise ValueError(_nothing_left(table, [decision.column for decision in decisions]))
     if totals:
@@ -210,17 +212,21 @@ class _Trouble(NamedTuple):
     stray: str | None = None
 
 
-def _refusal(refused: Mapping[str, _Trouble]) -> str:
-    """The message on columns that cannot be used; of several it names three, and one remedy."""
+def _refusal(refused: Mapping[str, _Trouble], given: list[str]) -> str:
+    """The message on columns that cannot be used; of several it names three, and their remedies.
+
+    `given` are the words that are missing values already.
+    """
     texts = [f"column {name!r} {one.why}" for name, one in refused.items()]
     if len(refused) == 1:
         (trouble,) = refused.values()
         return f"{texts[0]}{trouble.remedy and ': '}{trouble.remedy}."
     more = f"; and {counted(len(texts) - 3, 'more column')}" if len(texts) > 3 else ""
+    words = list(dict.fromkeys(one.stray for one in refused.values() if one.stray))
+    gaps = ""
     # On the command line a comma separates words.
-    strays = (one.stray for one in refused.values())
-    words = list(dict.fromkeys(word for word in strays if word and "," not in word))
-    gaps = f"{option('missing_values', words)} takes such words for gaps, " if words else ""
+    if words and len(words) <= MOST_WORDS and not any("," in word for word in words):
+        gaps = f"{option('missing_values', [*given, *words])} takes such words for gaps, "
     return (
         f"{'; '.join(texts[:3])}{more}: {gaps}{option('drop', list(refused))} leaves them out, or "
         "correct such values."

@@ -37,6 +37,8 @@ class Table(Mapping[str, Array]):
         The names of its columns.
     named : bool
         Whether the names are those of a data frame.
+    missing_words : set of str
+        The further values as text, in small letters.
 
     Notes
     -----
@@ -58,7 +60,7 @@ class Table(Mapping[str, Array]):
             )
         if scipy.sparse.issparse(X):
             raise TypeError(
-                f"X is a sparse matrix of {counted(X.shape[1], 'column')} without names, and a "
+                f"X is a sparse matrix of {counted(X.shape[-1], 'column')} without names, and a "
                 "table is dense: give a data frame of the columns that matter, such as "
                 "adata.to_df()."
             )
@@ -74,7 +76,7 @@ class Table(Mapping[str, Array]):
                 )
         columns = X.columns if self.named else range(X.shape[1])
         self.X, self.names = X, [str(name) for name in names or columns]
-        self._missing = {str(value).strip().lower() for value in missing_values}
+        self.missing_words = {str(value).strip().lower() for value in missing_values}
         self._places = {name: place for place, name in enumerate(self.names)}
         self._alike = {single_blanks(name): place for name, place in self._places.items()}
         if len(self._places) < len(self.names):
@@ -126,7 +128,7 @@ class Table(Mapping[str, Array]):
     def __getitem__(self, name: str) -> Array:
         """The values of a column; missing ones are None or NaN."""
         values = self._values(name)
-        return without(values, self._missing) if self._missing else values
+        return without(values, self.missing_words) if self.missing_words else values
 
     def _values(self, name: str) -> Array:
         series = self._series(name)
