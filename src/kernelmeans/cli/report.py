@@ -45,7 +45,7 @@ def told_columns(job: FitJob, task: Task, labels: IntArray) -> FileColumns:
     columns = columns.without([job.id_column])
     if (count := len(columns)) <= MOST_COLUMNS:
         return columns
-    difference = dict(zip(columns, [-1.0] * count, strict=True)) | _differences(task, labels)
+    difference = dict.fromkeys(columns, -1.0) | _differences(task, labels)
     own = (*task.table.annotations, job.label_column, job.weight_column)
     difference.update((name, np.inf) for name in own if name in difference)
     order = np.argsort([-difference[name] for name in columns], kind="stable")
