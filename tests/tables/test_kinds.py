@@ -559,6 +559,34 @@ def test_a_last_row_of_totals_is_pointed_out(rng):
         TableTransformer().fit(pl.DataFrame({"x": [0.5, 1.5, 2.5, 4.5], "y": [0, 0, 3, 3]}))
 
 
+@pytest.mark.parametrize("ends", [(6, 13, 40), (8, 12), (2, 20, 41)])
+def test_rows_of_subtotals_are_pointed_out(rng, ends):
+    euros = rng.lognormal(3, 1, ends[-1]).round(2)
+    groups = np.split(euros, ends[:-1])
+    sums = [group.sum() for group in groups]
+    column = np.concatenate([[*group, total] for group, total in zip(groups, sums, strict=True)])
+    grades = rng.integers(1, 6, len(column) + 1)
+    for rows in (column, np.append(column, euros.sum())):
+        places = [end + group for group, end in enumerate(ends)]
+        places += [len(column)] * (len(rows) > len(column))
+        table = pl.DataFrame({"euros": rows, "grade": grades[: len(rows)]})
+        named = ", ".join(f"row {place}" for place in places)
+        said = rf"^{named} \('euros', the first data row being 0\) look like subtotals"
+        with pytest.warns(UserWarning, match=said):
+            TableTransformer().fit(table)
+        with warnings.catch_warnings(action="error"):
+            # Fewer rows, or one more that belongs to no group, are no sign of totals.
+            TableTransformer().fit(table[:7])
+            TableTransformer().fit(pl.concat([table, table[:1], table[:1]]))
+
+
+def test_periods_are_no_totals():
+    """One, one and two are a pattern, though each two is the sum of the numbers before it."""
+    with warnings.catch_warnings(action="error"):
+        TableTransformer().fit(np.tile([1.0, 0.0, 2.0, 3.0, 0.5], 400)[:, None])
+        TableTransformer().fit(np.tile([1.0, 1.0, 2.0, 7.0], 400)[:, None])
+
+
 @pytest.mark.parametrize("start", [1, 0.1, 1 / 3])
 def test_doubling_numbers_are_no_totals(start):
     numbers = start * 2.0 ** np.arange(40)

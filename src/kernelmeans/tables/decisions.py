@@ -24,14 +24,13 @@ from kernelmeans.tables.kinds import (
     marks_of,
 )
 from kernelmeans.tables.spellings import Doubt, Marks, Spelling
+from kernelmeans.tables.totals import said_totals
 from kernelmeans.tables.values import Texts, days_of, is_date
 
 #: Skewness above which numbers are taken as logarithms, if that at least halves it. An exponential
 #: distribution has 2, a Gaussian 0. A few large numbers would hide all other differences (figures:
 #: benchmarks/customers.py).
 SKEWED = 1.0
-#: Error of a total, as a fraction of it, by the rounding of what it adds up.
-ROUNDED = 1e-4
 #: Most words that a message gives for missing values.
 MOST_WORDS = 10
 #: Digits and marks alone.
@@ -109,7 +108,7 @@ def decide(
     first_with: dict[bytes, str] = {}
     gaps_told: set[bytes] = set()
     tops: list[str | None] = []
-    totals: list[str] = []
+    numbers: dict[str, Array] = {}
     marks = marks_of(
         table, [name for name in wanted if name not in {*dropped, *categorical}], marks
     )
@@ -124,7 +123,8 @@ def decide(
             found = found_in(values, name, is_category=table.is_category(name), marks=marks)
         if found.kind in ("number", "flag"):
             tops.append(_top(values, found))
-            totals += [name] * _ends_in_its_sum(found)
+            if found.numbers is not None:
+                numbers[name] = found.numbers
         asked = wanted[name] or (dates and found.kind == "date")
         if (trouble := _trouble(table, name, found, asked=asked)) is not None:
             refused[name] = trouble
@@ -151,26 +151,9 @@ def decide(
         raise ValueError(_refusal(refused, sorted(table.missing_words)))
     if not any(decision.column.used for decision in decisions):
         raise ValueError(_nothing_left(table, [decision.column for decision in decisions]))
-    if totals:
-        warn_user(
-            f"{table.row(table.n_rows - 1)} ({listed(totals, most=3)}{table.first_row}) looks "
-            "like totals, as it holds the sum of all other rows. If so, delete it."
-        )
+    if totals := said_totals(table, numbers):
+        warn_user(totals)
     return decisions
-
-
-def _ends_in_its_sum(found: Found) -> bool:
-    """Whether the last number is the sum of all others, of which at least ten count."""
-    numbers = found.numbers
-    if numbers is None or not np.isfinite(numbers[-1]):
-        return False
-    last, others = numbers[-1], numbers[:-1][np.isfinite(numbers[:-1])]
-    several = np.count_nonzero(others) > 9 and last > np.abs(others).max()
-    # Divided by the total, no sum overflows.
-    if not several or abs(1 - (others / last).sum()) > ROUNDED:
-        return False
-    # Doubling numbers such as 1, 2, 4 and 8 nearly add up to the next one.
-    return not np.allclose(np.sort(others)[-3:] / last, (0.125, 0.25, 0.5), atol=ROUNDED)
 
 
 def _top(values: Array, found: Found) -> str | None:

@@ -1,0 +1,110 @@
+"""Rows of a table that add up the rows above them, as exports of spreadsheets have them."""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from kernelmeans._text import first, listed
+from kernelmeans._typing import Array
+from kernelmeans.tables.frames import Table
+
+#: Error of a total, as a fraction of it, by the rounding of what it adds up.
+ROUNDED = 1e-4
+#: Numbers other than zero that a column of totals holds, at least. Fewer add up by chance.
+FEWEST_NUMBERS = 10
+#: Most rows of a group that has a subtotal, and most groups. Longer tables are no reports.
+MOST_ROWS, MOST_GROUPS = 1000, 1000
+
+
+def said_totals(table: Table, columns: Mapping[str, Array]) -> str | None:
+    """What to say of rows that look like totals.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    columns : mapping of ndarray of shape (n_rows,)
+        The numbers of its columns, by their names; NaN for missing values.
+
+    Returns
+    -------
+    str or None
+        The message; None where no row looks like a total.
+    """
+    found = {name: rows for name, numbers in columns.items() if (rows := totals_of(numbers))}
+    if not found:
+        return None
+    names = f"({listed(list(found), most=3)}{table.first_row})"
+    rows = sorted(set().union(*found.values()))
+    if len(rows) == 1:
+        return (
+            f"{table.row(rows[0])} {names} looks like totals, as it holds the sum of all other "
+            "rows. If so, delete it."
+        )
+    which = first([table.row(row) for row in rows], most=5)
+    return (
+        f"{which} {names} look like subtotals, as each holds the sum of the rows above it. If so, "
+        "delete them."
+    )
+
+
+def totals_of(numbers: Array) -> list[int]:
+    """Rows that hold totals: the last one, or that of each group, and the last one then.
+
+    Parameters
+    ----------
+    numbers : ndarray of shape (n_rows,)
+        The column; NaN for a missing value.
+
+    Returns
+    -------
+    list of int
+        Their places, in ascending order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.tables.totals import totals_of
+    >>> totals_of(np.array([1, 5, 2, 7, 4, 19, 8, 3, 3, 6, 20, 39]))
+    [5, 10, 11]
+    """
+    last = len(numbers) - 1
+    present = np.nan_to_num(numbers)
+    if not np.isfinite(numbers).any() or np.count_nonzero(present) <= FEWEST_NUMBERS:
+        return []
+    if np.isfinite(numbers[last]) and _is_sum(present[last], present[:last]):
+        return [last]
+    ends = [-1]
+    while len(ends) <= MOST_GROUPS and (end := _end_of_group(present[ends[-1] + 1 :])):
+        ends.append(ends[-1] + 1 + end)
+    groups = ends[1:]
+    if len(groups) < 2 or last - groups[-1] > 1:
+        return []
+    # A single row below the last group adds up all of them, or is no total.
+    if groups[-1] < last:
+        return [*groups, last] if _is_sum(present[last], present[groups]) else []
+    return groups
+
+
+def _end_of_group(numbers: Array) -> int:
+    """The first row that is the sum of all rows above it; 0 if there is none."""
+    some = numbers[: MOST_ROWS + 1]
+    with np.errstate(over="ignore", invalid="ignore"):
+        above = np.cumsum(some)[:-1]
+        may = np.abs(above - some[1:]) <= ROUNDED * np.abs(some[1:])
+    for row in np.flatnonzero(may) + 1:
+        if _is_sum(some[row], some[:row]):
+            return int(row)
+    return 0
+
+
+def _is_sum(total: float, numbers: Array) -> bool:
+    """Whether it is the sum of numbers, of which at least two count."""
+    if np.count_nonzero(numbers) < 2 or not total > np.abs(numbers).max():
+        return False
+    # Divided by the total, no sum overflows.
+    parts = numbers / total
+    if abs(1 - parts.sum()) > ROUNDED:
+        return False
+    # Doubling numbers such as 1, 2, 4 and 8 nearly add up to the next one.
+    return not np.allclose(np.sort(parts)[-3:], (0.125, 0.25, 0.5)[-len(parts) :], atol=ROUNDED)
