@@ -70,20 +70,22 @@ def totals_of(numbers: Array) -> list[int]:
     """
     last = len(numbers) - 1
     present = np.nan_to_num(numbers)
-    if not np.isfinite(numbers).any() or np.count_nonzero(present) <= FEWEST_NUMBERS:
+    if np.count_nonzero(present) <= FEWEST_NUMBERS:
         return []
     if np.isfinite(numbers[last]) and _is_sum(present[last], present[:last]):
         return [last]
-    ends = [-1]
-    while len(ends) <= MOST_GROUPS and (end := _end_of_group(present[ends[-1] + 1 :])):
-        ends.append(ends[-1] + 1 + end)
-    groups = ends[1:]
-    if len(groups) < 2 or last - groups[-1] > 1:
+    groups: list[int] = []
+    start = 0
+    while len(groups) < MOST_GROUPS and (end := _end_of_group(present[start:])):
+        groups.append(start + end)
+        start += end + 1
+    # Equal groups are a pattern, such as the grades 1, 2 and 3 again and again.
+    if len(set(present[groups])) < 2:
         return []
-    # A single row below the last group adds up all of them, or is no total.
-    if groups[-1] < last:
-        return [*groups, last] if _is_sum(present[last], present[groups]) else []
-    return groups
+    # The last row may add up all of them.
+    if start == last and _is_sum(present[last], present[groups]):
+        return [*groups, last]
+    return groups if start > last else []
 
 
 def _end_of_group(numbers: Array) -> int:
