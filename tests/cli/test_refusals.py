@@ -1,5 +1,6 @@
 """Bad input, outputs in the way, missing extras and interruptions, through the commands."""
 
+import json
 import signal
 import sys
 import warnings
@@ -337,6 +338,8 @@ def test_warnings_are_lines_without_source_and_only_once(fit, monkeypatch):
     assert result.exit_code == 0
     assert result.stderr == "Warning: careful, there\n"
     assert fit("--quiet", "--force").output == ""
+    for printed in (result.stdout, Path("data.summary.json").read_text()):
+        assert json.loads(printed)["warnings"] == ["careful, there"]
 
 
 def test_a_refusal_after_the_checks_of_files_leaves_no_folder(refused, data):

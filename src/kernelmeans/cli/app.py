@@ -47,11 +47,11 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
     """
     parameters = options.estimator_parameters(ctx)
 
-    with _prepared(chosen):
+    with _prepared(chosen) as said:
         from kernelmeans.cli.jobs import FitJob
 
         arguments = ctx.meta[options.ARGUMENTS]
-        job = FitJob.of(chosen, parameters=parameters, arguments=arguments)
+        job = FitJob.of(chosen, parameters=parameters, arguments=arguments, said=said)
         job.check_early()
 
         from kernelmeans.cli.fit import run_fit
@@ -152,12 +152,18 @@ def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> No
 
 
 @contextmanager
-def _prepared(chosen: Mapping[str, Any]) -> Iterator[None]:
-    """Require the packages that a command needs, let messages name options, and print warnings."""
+def _prepared(chosen: Mapping[str, Any]) -> Iterator[list[str]]:
+    """Require the packages that a command needs, let messages name options, and print warnings.
+
+    Yields
+    ------
+    list of str
+        The warnings so far.
+    """
     _require_for(chosen["data"], picture=chosen.get("plot") or chosen.get("plot_file"))
     names = options.flags(views=chosen.get("views"))
-    with warnings_as_lines(quiet=chosen["quiet"]), speaking(names):
-        yield
+    with warnings_as_lines(quiet=chosen["quiet"]) as said, speaking(names):
+        yield said
 
 
 def _require_for(data: Path, *, picture: object = None) -> None:

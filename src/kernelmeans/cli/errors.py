@@ -167,29 +167,35 @@ def estimator_errors(source: str = "") -> Iterator[None]:
 
 
 @contextmanager
-def warnings_as_lines(*, quiet: bool) -> Iterator[None]:
+def warnings_as_lines(*, quiet: bool) -> Iterator[list[str]]:
     """Print each Python warning once, as one line on stderr without its source line.
 
     Parameters
     ----------
     quiet : bool
         Print none.
+
+    Yields
+    ------
+    list of str
+        The warnings so far.
     """
-    seen: set[str] = set()
+    said: list[str] = []
 
     def show(message: Warning | str, *source: Any, **line: Any) -> None:
         text = bounded(str(message))
-        if text not in seen:
-            seen.add(text)
-            click.echo(f"Warning: {text}", err=True)
+        if text not in said:
+            said.append(text)
+            if not quiet:
+                click.echo(f"Warning: {text}", err=True)
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore" if quiet else "always")
+        warnings.simplefilter("always")
         # For authors of programs, not for their users.
         for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
             warnings.simplefilter("ignore", category)
         warnings.showwarning = show
-        yield
+        yield said
 
 
 def installed(package: str) -> bool:

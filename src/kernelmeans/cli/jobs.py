@@ -228,6 +228,8 @@ class FitJob(TableJob):
         it holds aggregates alone.
     arguments : sequence of str
         The command line, which the report repeats.
+    said : sequence of str
+        The warnings so far, which the summary repeats.
     """
 
     compare: bool = False
@@ -239,6 +241,7 @@ class FitJob(TableJob):
     page: bool = False
     rows: bool = False
     arguments: Sequence[str] = ()
+    said: Sequence[str] = ()
 
     endings: ClassVar = {
         "labels": ".labels.csv",
