@@ -4,6 +4,7 @@ import csv
 import io
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
@@ -120,3 +121,28 @@ def test_what_is_no_table(tmp_path):
     (tmp_path / "b.csv").write_text("a,b\n")
     with pytest.raises(ValueError, match="holds 0 rows"):
         read_table(tmp_path / "b.csv")
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+@pytest.mark.parametrize("index", [[None], ["shop"], ["shop", "street"]])
+@pytest.mark.parametrize("levels", [[None, None], ["year", "month"]])
+@pytest.mark.parametrize("gap", [False, True])
+@pytest.mark.filterwarnings("ignore:.*columns without a name", "ignore:.*only numbers")
+def test_columns_of_several_levels_as_pandas_writes_them(tmp_path, rng, ending, index, levels, gap):
+    months = pd.MultiIndex.from_product([["2024", "2025"], ["jan", "feb"]], names=levels)
+    numbers = rng.normal(size=(7, 4))
+    numbers[0, 2] = np.nan if gap else 0.5
+    places = [[f"{'abcdefg'[row]}{level}" for row in range(7)] for level in range(len(index))]
+    table = pd.DataFrame(numbers, pd.MultiIndex.from_arrays(places, names=index), months)
+    path = tmp_path / f"table.{ending}"
+    write = table.to_csv if ending == "csv" else table.to_excel
+    write(path)
+    with pytest.warns(UserWarning, match="above it are taken for the names of the columns"):
+        found = read_table(path)
+    named = (
+        [name or "column_0" for name in index]
+        if levels == [None, None] or index[0]
+        else ["year month"]
+    )
+    assert found.columns == [*named, "2024 jan", "2024 feb", "2025 jan", "2025 feb"]
+    np.testing.assert_allclose(found[:, len(index) :].to_numpy(), numbers)

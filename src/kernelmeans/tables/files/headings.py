@@ -22,15 +22,18 @@ class Head(NamedTuple):
     n_lines: int = 1
 
     def say(self, source: Path, line: str, *, is_below: bool) -> None:
-        """Warn of lines above the names, which are left out, and of names in two lines."""
-        two = self.n_lines > 1
-        lines, them = (f"{line} and the one above it are", "them") if two else (f"{line} is", "it")
+        """Warn of lines above the names, which are left out, and of names in several lines."""
+        several = self.n_lines > 1
+        above = ("the one", "the two")[self.n_lines > 2]
+        lines, them = (
+            (f"{line} and {above} above it are", "them") if several else (f"{line} is", "it")
+        )
         said = f"{source}: {lines} taken for the names of the columns"
         if is_below:
             said += f", and the lines above {them} are left out"
-        if two:
+        if several:
             said += f": {listed(self.names, most=3)}; if they are data, add --no-header"
-        if is_below or two:
+        if is_below or several:
             warn_user(said)
 
 
@@ -38,21 +41,25 @@ def find_head(records: Sequence[Record]) -> Head:
     """Find the names of the columns in the first lines of a file, as values; "" for none."""
     n_titles = _title_lines(records)
     upper, *below = records[n_titles:]
-    if (names := _names_in_two_lines(upper, below)) is not None:
-        return Head(names, n_titles, 2)
-    return Head(list(upper), n_titles)
+    # The names of groups, and those of columns, need two rows below them.
+    below = list(takewhile(lambda record: len(record) == len(upper), below))
+    index = _names_of_index(*below[1:3]) if len(below) > 2 else []
+    if len(below) < 2 or (names := _names_in_two_lines(upper, below, len(index))) is None:
+        return Head(list(upper), n_titles)
+    return Head([*index, *names[len(index) :]], n_titles, 3 if index else 2)
 
 
-def _names_in_two_lines(upper: Record, below: Sequence[Record]) -> list[str] | None:
+def _names_in_two_lines(upper: Record, below: Sequence[Record], n_index: int) -> list[str] | None:
     """The names of columns below names of groups of them; None if there are no groups.
 
     A group has its name above its first column alone, or above each. The second line holds words
-    that do not occur again, one of them above numbers.
+    that do not occur again, one of them above numbers. The first columns may have no name here.
     """
-    below = list(takewhile(lambda record: len(record) == len(upper), below))
     columns = [[text.strip() for text in column] for column in zip(upper, *below, strict=True)]
-    filled = [column for column in columns if any(column)]
-    if len(below) < 2 or not (
+    has_name = [up or low for up, low, *_ in columns]
+    n_index = max(n_index, len(list(takewhile(lambda name: not name, has_name))))
+    filled = [column for column in columns[n_index:] if any(column)]
+    if not (
         any(up and after in ("", up) and low for (up, *_), (after, low, *_) in pairwise(columns))
         and all(up or low for up, low, *_ in filled)
         and not any(low and (is_number(low) or low in values) for _, low, *values in filled)
@@ -60,11 +67,20 @@ def _names_in_two_lines(upper: Record, below: Sequence[Record]) -> list[str] | N
     ):
         return None
     names = [low or up for up, low, *_ in columns]
-    if len({*names} - {""}) == len(filled):
+    if len({*names[n_index:]} - {""}) == len(filled):
         return names
     groups: Iterable[str] = accumulate((up for up, *_ in columns), lambda group, up: up or group)
-    return [f"{group} {name}" if low else name
+    return [f"{group} {name}".strip() if low else name
             for group, name, (_, low, *_) in zip(groups, names, columns, strict=True)]  # fmt: skip
+
+
+def _names_of_index(line: Record, row: Record) -> list[str]:
+    """The names of the first columns in a line of their own, as of pandas; empty without one."""
+    texts = [text.strip() for text in line]
+    count = texts.index("") if "" in texts else 0
+    if any(texts[count:]) or any(map(is_number, texts[:count])):
+        return []
+    return texts[:count] if any(map(str.strip, row[count:])) else []
 
 
 def _are_numbers(values: Iterable[str]) -> bool:
