@@ -241,7 +241,9 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> _Trouble 
         row, text = texts.first(lambda text: is_date(text) and bool(np.isnan(days_of(text))))
         return _Trouble(
             f"holds dates that are not read, such as {text!r} ({table.row(row)}{table.first_row})",
-            f"write them as 2025-12-31, or leave the column out with {option('drop', name)}",
+            f"write them as 2025-12-31, take days that do not exist for gaps with "
+            f"{option('missing_values', [*sorted(table.missing_words), text])}, or leave the "
+            f"column out with {option('drop', name)}",
         )
     if asked and found.kind == "nested":
         return _Trouble(f"holds {found.reason}")
