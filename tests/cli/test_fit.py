@@ -261,8 +261,10 @@ def test_graphs(run, folder, blobs, kernel):
     scipy.sparse.save_npz("graph.npz", graph)
     scipy.sparse.save_npz("rows.npz", new)
     chosen = ["--kernel", kernel, "--metric", metric, "--memory-budget", "1MB"]
-    result = run("fit", "graph.npz", "-k", 3, *chosen, "--plot")
+    result = run("fit", "graph.npz", "-k", 3, *chosen, "--plot", "--report")
     assert result.exit_code == 0, result.output
+    page = Path("graph.report.html").read_text("utf-8")
+    assert "kernelmeans predict graph.model.skops NEW.npz<" in page
     assert "--scale does not apply to a graph" in result.stderr
     model = KernelPowerKMeans(3, kernel=kernel, metric=metric, random_state=0).fit(graph)
     np.testing.assert_array_equal(labels("graph.labels.csv"), model.labels_)

@@ -136,7 +136,8 @@ def report_writer(
     classes = None if job.label_column is None else columns[job.label_column].astype(str)
     columns = columns.without([job.label_column, job.weight_column])
     path = str(job.files()["model"])
-    predict = ["kernelmeans", "predict", path, "NEW.csv"]
+    # Edges or distances of new rows to those of the fit have no names.
+    predict = ["kernelmeans", "predict", path, "NEW.npz" if job.pairwise else "NEW.csv"]
     if job.id_column is not None:
         predict += ["--id-column", job.id_column]
     with estimator_errors():
