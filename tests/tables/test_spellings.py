@@ -136,3 +136,33 @@ def test_other_text_stays_as_it_is(table, values):
     assert kind in ("category", "date", "text", "refused")
     assert kind != "category" or said == [*(f"x={value}" for value in sorted(values)), "size"]
     assert kind != "refused" or "'x' holds numbers, but" in said
+
+
+@pytest.mark.parametrize(
+    ("fitted", "new", "read"),
+    [
+        # What looks like fractions of three digits are thousands, if the fit had whole numbers.
+        (["12500", "730"], ["35.250", "1.730.500", "12"], [35250, 1730500, 12]),
+        (["12500", "730"], ["35,250", "12"], [35250, 12]),
+        # Other fractions are fractions, and so is .000, which programs add to whole numbers.
+        (["12500", "730"], ["35.250", "12.5"], [35.25, 12.5]),
+        (["12500", "730"], ["35.000", "12.000"], [35, 12]),
+        (["12.5", "730"], ["35.250", "12"], [35.25, 12]),
+        # A column with decimal commas has no points but between thousands.
+        (["12,5", "730,25"], ["35.250", "1.730.500"], [35250, 1730500]),
+        (["12.5", "730.25"], ["35,250"], [35250]),
+        (["12,5", "730,25"], ["35.25", "0.500"], [35.25, 0.5]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*is read as")
+def test_new_numbers_with_marks_that_the_fit_did_not_have(table, fitted, new, read):
+    transformer = TableTransformer(scale=False, skewed="keep", drop=["town"])
+    transformer.fit(table({"x": fitted * 20, "town": ["Rome", "Pisa"] * 20}))
+    rows = pd.DataFrame({"x": new, "town": ["Rome"] * len(new)})
+    assert transformer.transform(rows)[:, 0].tolist() == read
+
+
+def test_thousands_that_the_fit_did_not_have_are_said():
+    transformer = TableTransformer().fit(pd.DataFrame({"x": range(300, 5000, 100)}))
+    with pytest.warns(UserWarning, match=r"'35\.250' in column 'x' is read as 35250; if that is"):
+        transformer.transform(pd.DataFrame({"x": ["35.250", "12"]}))

@@ -54,6 +54,8 @@ class Decision(NamedTuple):
         How numbers in text are written.
     doubt : (str, float) or None
         A number in text that may be meant otherwise, and how it is read.
+    is_whole : bool
+        Whether all are whole numbers.
     """
 
     column: Column
@@ -61,6 +63,7 @@ class Decision(NamedTuple):
     values: Sequence[str] = ()
     spelling: Spelling = Spelling()
     doubt: Doubt | None = None
+    is_whole: bool = False
 
 
 def decide(
@@ -257,17 +260,19 @@ def _decision(
     name: str, found: Found, used: bool, missing: str, skewed: str, gaps_told: set[bytes]
 ) -> Decision:
     """What is remembered of a column. Only the first of columns with equal gaps marks them."""
-    knee, many = 0.0, False
+    knee, many, is_whole = 0.0, False, False
     if used and found.kind != "category" and found.numbers is not None:
         if missing == "impute" and found.n_missing > MANY_MISSING * len(found.numbers):
             gaps = blake2b(np.isnan(found.numbers).tobytes()).digest()
             many = gaps not in gaps_told
             gaps_told.add(gaps)
+        present = found.numbers[np.isfinite(found.numbers)]
+        is_whole = np.array_equal(present, np.rint(present))
         if skewed == "log" and found.kind == "number":
             knee = _knee(found.numbers)
     n_values = len(found.values) or None
     column = Column(name, found.kind, used, found.reason, found.n_missing, n_values, many, knee > 0)
-    return Decision(column, knee, found.values, found.spelling, found.doubt)
+    return Decision(column, knee, found.values, found.spelling, found.doubt, is_whole)
 
 
 def _knee(numbers: Array) -> float:

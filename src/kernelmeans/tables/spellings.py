@@ -121,12 +121,15 @@ class Spelling(NamedTuple):
         The unit or sign of the numbers; empty if they have none, None if nobody knows.
     words : sequence of str, default=()
         Further words that stand for missing values, in lower case.
+    is_whole : bool, default=False
+        Whether it is known that all numbers are whole.
     """
 
     decimal: str = "."
     groups: str = ""
     unit: str | None = ""
     words: Sequence[str] = ()
+    is_whole: bool = False
 
     def is_well_formed(self) -> bool:
         """Say whether the parts, which a file may have given, have valid types and values."""
@@ -161,18 +164,21 @@ class Spelling(NamedTuple):
         parsed = {text: one for text, one in _parsed(counts).items() if self.admits(one.unit)}
         other, more = OTHER[self.decimal], marks.groups(self.decimal)
         usual = self.decimal, self.groups if marks.thousands is None else more
-        ways = [usual, (other, ""), (self.decimal, more), (other, marks.groups(other))]
+        ways = [usual, (self.decimal, more), (other, ""), (other, marks.groups(other))]
         if marks.decimal == other:
-            ways = [ways[3], usual, ways[2]]
+            ways = [ways[3], *ways[:2]]
+        elif self.is_whole and marks.decimal is None and _are_groups(parsed, *ways[3]):
+            # No fraction was in the fit.
+            ways = [ways[3], usual]
         elif len(numbers := _under(parsed, *usual)) == len(parsed):
             return numbers, _doubt(None, numbers)
-        elif proved() == self.decimal:
-            ways = [usual, ways[2], ways[1], ways[3]]
+        elif proved() == other:
+            ways[1:3] = ways[2], ways[1]
         read = [_under(parsed, *way) for way in ways]
         best = max(range(len(ways)), key=lambda at: _rows(read[at], counts))
         numbers, example = read[best], None
         if ways[best][0] != self.decimal and marks.decimal is None:
-            example = _first(numbers, other)
+            example = _first(numbers, ".,")
         elif marks.thousands is None:
             example = _with_new(numbers, [mark for mark in more if mark not in self.groups])
         return numbers, _doubt(example, numbers)
@@ -303,6 +309,17 @@ def _with_new(numbers: Collection[str], marks: Iterable[str]) -> str | None:
         if not shown and (found := _first(numbers, mark)) is not None:
             return found
     return None
+
+
+def _are_groups(parsed: Mapping[str, Written], decimal: str, groups: str) -> bool:
+    """Whether what looks like fractions are groups of three digits, not all of them zeros."""
+    mark = OTHER[decimal]
+    parts = [one for one in parsed.values() if mark in one.digits]
+    return (
+        mark in groups
+        and all(one.fits(decimal, mark) for one in parts)
+        and any(not one.digits.endswith("000") for one in parts)
+    )
 
 
 def _doubt(example: str | None, numbers: Mapping[str, float]) -> Doubt | None:
