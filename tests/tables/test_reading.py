@@ -146,3 +146,18 @@ def test_columns_of_several_levels_as_pandas_writes_them(tmp_path, rng, ending, 
     )
     assert found.columns == [*named, "2024 jan", "2024 feb", "2025 jan", "2025 feb"]
     np.testing.assert_allclose(found[:, len(index) :].to_numpy(), numbers)
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+@pytest.mark.parametrize("levels", [[None] * 3, ["what", "year", "month"]])
+def test_columns_of_three_levels(tmp_path, rng, ending, levels):
+    groups = [["hours", "euros"], ["2024", "2025"], ["jan", "feb"]]
+    columns = pd.MultiIndex.from_product(groups, names=levels)
+    numbers = rng.normal(size=(5, 8))
+    table = pd.DataFrame(numbers, pd.Index(list("abcde"), name="shop"), columns)
+    path = tmp_path / f"table.{ending}"
+    (table.to_csv if ending == "csv" else table.to_excel)(path)
+    with pytest.warns(UserWarning, match="line 4.* and the 3 above it are taken for the names"):
+        found = read_table(path)
+    assert found.columns == ["shop", *map(" ".join, columns)]
+    np.testing.assert_allclose(found[:, 1:].to_numpy(), numbers)

@@ -12,19 +12,25 @@ from kernelmeans._text import listed
 from kernelmeans._warnings import warn_user
 
 Record = Sequence[str]
+#: Lines below a line of names that may be a further line of names, or tell that it is none.
+MOST_LINES = 8
 
 
 class Head(NamedTuple):
-    """The names of the columns as they are written: below how many lines, and in how many."""
+    """The names of the columns as they are written: below how many lines, and in how many.
+
+    The first ones may be those of an index, in a line of their own.
+    """
 
     names: list[str]
     n_titles: int = 0
     n_lines: int = 1
+    n_index: int = 0
 
     def say(self, source: Path, line: str, *, is_below: bool) -> None:
         """Warn of lines above the names, which are left out, and of names in several lines."""
         several = self.n_lines > 1
-        above = ("the one", "the two")[self.n_lines > 2]
+        above = "the one" if self.n_lines == 2 else f"the {self.n_lines - 1}"
         lines, them = (
             (f"{line} and {above} above it are", "them") if several else (f"{line} is", "it")
         )
@@ -40,13 +46,27 @@ class Head(NamedTuple):
 def find_head(records: Sequence[Record]) -> Head:
     """Find the names of the columns in the first lines of a file, as values; "" for none."""
     n_titles = _title_lines(records)
-    upper, *below = records[n_titles:]
+    return _lowest_names(records[n_titles:])._replace(n_titles=n_titles)
+
+
+def _lowest_names(records: Sequence[Record], *, is_below: bool = False) -> Head:
+    """The names in the first line, or in several lines of which all but the last name groups.
+
+    Below another line of names, a line of a few names alone is that of an index.
+    """
+    upper, *below = records
     # The names of groups, and those of columns, need two rows below them.
     below = list(takewhile(lambda record: len(record) == len(upper), below))
-    index = _names_of_index(*below[1:3]) if len(below) > 2 else []
-    if len(below) < 2 or (names := _names_in_two_lines(upper, below, len(index))) is None:
-        return Head(list(upper), n_titles)
-    return Head([*index, *names[len(index) :]], n_titles, 3 if index else 2)
+    if len(below) < 2:
+        return Head(list(upper))
+    index = _names_of_index(*below[:2])
+    if index and (is_below or "" in upper[: len(index)]):
+        return Head([*index, *upper[len(index) :]], 0, 2, len(index))
+    lower = _lowest_names(below[:MOST_LINES], is_below=True)
+    index, rows = lower.names[: lower.n_index], below[lower.n_lines :]
+    if (names := _names_in_two_lines(upper, [lower.names, *rows], len(index))) is None:
+        return Head(list(upper))
+    return Head([*index, *names[len(index) :]], 0, lower.n_lines + 1, len(index))
 
 
 def _names_in_two_lines(upper: Record, below: Sequence[Record], n_index: int) -> list[str] | None:
