@@ -161,3 +161,9 @@ def test_columns_of_three_levels(tmp_path, rng, ending, levels):
         found = read_table(path)
     assert found.columns == ["shop", *map(" ".join, columns)]
     np.testing.assert_allclose(found[:, 1:].to_numpy(), numbers)
+
+
+@pytest.mark.filterwarnings("ignore:.*columns without a name")
+def test_a_first_row_without_numbers_is_no_line_of_names(tmp_path):
+    (tmp_path / "a.csv").write_text(",mass,area\nfirst,,\nsecond,1.5,2\nthird,2.5,3\n")
+    assert read_table(tmp_path / "a.csv")["column_0"].to_list() == ["first", "second", "third"]

@@ -59,8 +59,7 @@ def _lowest_names(records: Sequence[Record], *, is_below: bool = False) -> Head:
     below = list(takewhile(lambda record: len(record) == len(upper), below))
     if len(below) < 2:
         return Head(list(upper))
-    index = _names_of_index(*below[:2])
-    if index and (is_below or "" in upper[: len(index)]):
+    if is_below and (index := _names_of_index(*below[:2])):
         return Head([*index, *upper[len(index) :]], 0, 2, len(index))
     lower = _lowest_names(below[:MOST_LINES], is_below=True)
     index, rows = lower.names[: lower.n_index], below[lower.n_lines :]
