@@ -242,9 +242,11 @@ def test_columns_that_only_a_number_names_give_way_to_texts(rng, given):
     assert bool(shown & set(names)) != is_hidden
     sentence = f"Not shown: {names[0]} to {names[-1]}, as only numbers name these columns."
     assert (sentence in " ".join(str(described).split())) == is_hidden
-    # All columns stay in the table of columns, and without texts they are what there is to show.
+    # All columns stay in the table of columns, and without words they are what there is to show.
     assert set(names) <= set(described.columns["column"])
-    assert "Not shown" not in str(describe(labels, pd.concat([X, age], axis=1)))
+    person = pd.Series([f"person-{row:03d}" for row in range(120)], name="who")
+    for others in ([age], [age, person]):
+        assert "Not shown" not in str(describe(labels, pd.concat([X, *others], axis=1)))
 
 
 def test_a_report_shows_texts_with_rows_alone(embedded):

@@ -184,8 +184,8 @@ class Description:
 
     @cached_property
     def _numbered(self) -> list[tuple[str, ...]]:
-        """Columns that only a number tells apart, where there are texts that say more."""
-        if not any(record.words or record.typical_texts for record in self.records):
+        """Columns that only a number tells apart, where words of texts say more."""
+        if not any(record.words for record in self.records):
             return []
         return numbered(dict.fromkeys(entry.source for entry in self.entries))
 
@@ -204,8 +204,8 @@ class Description:
             Its label.
         most : int, default=5
             Most columns; fewer if others do not differ from the whole table. A copy of a column is
-            not repeated. Where the table has texts, 50 or more columns that only a number tells
-            apart, such as e1 to e384, are left out.
+            not repeated. Where words of texts tell clusters apart, 50 or more columns that only a
+            number tells apart, such as e1 to e384, are left out.
 
         Returns
         -------

@@ -307,10 +307,11 @@ def _numbers_in(texts: Texts, values: Array, name: str, marks: Marks) -> Found |
             return column
         return column._replace(spelling=found.spelling, doubt=found.doubt)
     bare = f" ({counted(found.n_bare, 'number')} without it)" if found.n_bare else ""
-    n_missing = int(np.isnan(numbers).sum())
-    if len(set(found.numbers.values())) == 1:
+    present = numbers[~np.isnan(numbers)]
+    ends, n_missing = (present.min(), present.max()), len(numbers) - len(present)
+    if ends[0] == ends[1]:
         return _constant(n_missing)
-    reason = f"in {unit!r}{bare}"
+    reason = ", ".join(filter(None, [f"in {unit!r}{bare}", _doubt_about(present, ends)]))
     return Found("number", reason, n_missing, numbers, spelling=found.spelling, doubt=found.doubt)
 
 
