@@ -586,3 +586,22 @@ class TestManners:
         np.testing.assert_array_equal(
             part.results_["mean_stability"], search.results_["mean_stability"]
         )
+
+    def test_of_copies_one_is_looked_at(self):
+        """Copies in both halves would make any clusters look found again."""
+        order = np.random.default_rng(0).permutation(600)
+        search = searched(X=np.repeat(X, 5, axis=0)[order])
+        assert search.n_rows_used_ == len(np.unique(X[:, 0])) == 120
+        rows = np.repeat(X, 5, axis=0)[order][search.rows_used_]
+        once = searched(X=rows)
+        np.testing.assert_array_equal(
+            search.results_["mean_stability"], once.results_["mean_stability"]
+        )
+        np.testing.assert_array_equal(search.labels_by_candidate_, once.labels_by_candidate_)
+        assert search.labels_.shape == (600,)
+
+    def test_rows_that_are_equal_by_chance_are_no_copies(self):
+        answers = np.random.default_rng(0).integers(0, 4, size=(300, 3)).astype(float)
+        ages = np.random.default_rng(0).integers(20, 60, size=(300, 1)).astype(float)
+        for rows in (answers, ages):
+            assert searched(X=rows, scoring="prediction_strength").n_rows_used_ == 300

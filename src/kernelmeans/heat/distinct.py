@@ -43,15 +43,18 @@ class DistinctRows(NamedTuple):
     nearest: NearestRows
     known: Digests
 
-    def places(self, X: Data) -> IntArray:
-        """The node of each row; -1 for rows that equal none. Nodes of equal rows take turns."""
+    def places(self, X: Data, nodes: IntArray | None = None) -> IntArray:
+        """The node of each row; -1 for rows that equal none. Nodes of equal rows take turns.
+
+        Copies up to rounding share ``nodes``, if these are given.
+        """
         rows = self.nearest.read(X, self.nearest.rows.dtype)
         places = find(self.known, self.nearest.digests(rows))
         first, copies = self._repeated
         for place, count in zip(first, copies, strict=True):
             equal = np.flatnonzero(places == place)
             places[equal] += np.arange(len(equal)) % count
-        return places
+        return places if nodes is None else np.where(places < 0, -1, nodes[places])
 
     def once(self) -> "DistinctRows":
         """The same with one node for each row."""

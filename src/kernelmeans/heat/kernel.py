@@ -26,6 +26,7 @@ from kernelmeans.heat.anchors import (
 from kernelmeans.heat.basis import Basis, Spectrum
 from kernelmeans.heat.cells import CANDIDATES
 from kernelmeans.heat.choice import FACTORS, MOST_ROWS, Trial, choose_factor
+from kernelmeans.heat.copies import without_copies
 from kernelmeans.heat.density import (
     DIMENSION_NEIGHBORS,
     FLAT,
@@ -495,19 +496,30 @@ class HeatKernel(DiffusionKernel):
 
         if self._given["density"] != 0:
             seek(nearest, *self._ranks(len(known)))
-        sought, _ = remembered(
-            lambda: untorn(nearest, n_neighbors), lambda: ("untorn", nearest.content, n_neighbors)
+        nodes, places = remembered(
+            lambda: without_copies(distinct, n_neighbors),
+            lambda: ("copies", nearest.content, n_neighbors),
         )
-        density = self._settle_density(partial(seek, sought), len(known))
+        if places is not None:
+            n_neighbors = self._settled_neighbors(nodes, n_clusters)
+        n_nodes = int(nodes.rows.shape[0])
+        sought, _ = remembered(
+            lambda: untorn(nodes, n_neighbors), lambda: ("untorn", nodes.content, n_neighbors)
+        )
+        density = self._settle_density(partial(seek, sought), n_nodes)
         graph, pieces, n_neighbors = self._neighbor_graph(
-            lambda count: sought.graph(count, density), n_neighbors, len(known), n_clusters
+            partial(sought.graph, density=density, keeps_far=self._given["n_neighbors"] != "auto"),
+            n_neighbors,
+            n_nodes,
+            n_clusters,
         )
         pieces = without_near(pieces, n_clusters, sought, n_neighbors)
         called = f"{self.title}: the graph"
         warn_of_pieces(pieces, wanted, called, n_neighbors, sought.ranks, self.family)
         if metric in NORMS and not scipy.sparse.issparse(X):
-            _warn_if_vanishing(nearest.rows, sought.near(n_neighbors - 1)[1], self.title)
-        source = join(pieces, nearest)
+            _warn_if_vanishing(nodes.rows, sought.near(n_neighbors - 1)[1], self.title)
+        source = join(pieces, nodes)
+        source = source if places is None else source[places]
         self.neighbor_recall = sought.recall
 
         def settle(basis: Basis) -> None:
@@ -521,7 +533,7 @@ class HeatKernel(DiffusionKernel):
             wanted,
             settle,
             graph,
-            lambda: distinct.places(counting_rows(X, sample_weight)),
+            lambda: distinct.places(counting_rows(X, sample_weight), places),
         )
 
     def learn_anchors(

@@ -11,7 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from kernelmeans._dialect import option
 from kernelmeans._memory import cached_property, content_hash, remembered
-from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans.engines.threads import (
     ForkableLock,
     forkable_openmp,
@@ -33,6 +33,9 @@ from kernelmeans.heat.metric import (
 
 #: Fewest and most neighbours that ``n_neighbors="auto"`` takes in two columns or more.
 FEWEST_NEIGHBORS, MOST_NEIGHBORS = 2, 25
+#: Length of an edge that leaves a group, in units of the distance to the fifth neighbour, at both
+#: ends. Of 341 data sets two have edges of more than 5 times this distance, and none of 12.
+FARTHER = 20
 #: Factor on their number for rows of a single column.
 IN_ONE_COLUMN = 2
 #: Neighbours that messages say to store for it: more than ``MOST_NEIGHBORS``.
@@ -299,7 +302,7 @@ class NearestRows:
         distances = distances[~itself].reshape(n, n_neighbors)
         return Neighbors(columns, distances, recall, surroundings.astype(np.float64), end)
 
-    def graph(self, n_neighbors: int, density: Density = FLAT) -> Data:
+    def graph(self, n_neighbors: int, density: Density = FLAT, *, keeps_far: bool = True) -> Data:
         """The graph of `SpectralClustering(affinity="nearest_neighbors")`, or a weighted one.
 
         Parameters
@@ -308,6 +311,9 @@ class NearestRows:
             Neighbours of a row, itself included; at most the number of rows.
         density : Density, default=FLAT
             The density of the rows, which weighs the edges.
+        keeps_far : bool, default=True
+            Whether there are edges from a small group to rows that are 20 times as far as the fifth
+            neighbours of both ends.
 
         Returns
         -------
@@ -316,7 +322,13 @@ class NearestRows:
             itself. All weights are 1 where density does not count.
         """
         columns, distances = self.near(n_neighbors - 1)
-        return both_ways(csr_of(distances.ravel(), columns, len(columns)), density)
+        edges = csr_of(distances.ravel(), columns, len(columns))
+        if keeps_far:
+            return both_ways(edges, density)
+        core, is_far = core_distances(distances), np.zeros(distances.shape, np.bool_)
+        for row in np.flatnonzero(distances.max(axis=1, initial=0) > FARTHER * core):
+            is_far[row] = distances[row] > FARTHER * np.maximum(core[row], core[columns[row]])
+        return both_ways(only(edges, ~is_far.ravel()) if is_far.any() else edges, density)
 
     def ranks(self) -> tuple[Data, None]:
         """For each pair of rows, the fewest neighbours with which one is a neighbour of the other.
@@ -469,8 +481,12 @@ def without_loops(graph: Data) -> Data:
     """The edges between different rows, as CSR array of floats."""
     edges = graph.tocsr()
     between = edges.indices != np.repeat(np.arange(edges.shape[0]), np.diff(edges.indptr))
-    ends = np.append(0, np.cumsum(between))[edges.indptr].astype(edges.indptr.dtype)
-    parts = edges.data[between].astype(np.float64), edges.indices[between], ends
-    found = scipy.sparse.csr_array(parts, edges.shape)
+    found = only(edges, between).astype(np.float64)
     found.sum_duplicates()
     return found
+
+
+def only(edges: Data, kept: BoolArray) -> Data:
+    """Some of the entries of a CSR array."""
+    ends = np.append(0, np.cumsum(kept))[edges.indptr].astype(edges.indptr.dtype)
+    return scipy.sparse.csr_array((edges.data[kept], edges.indices[kept], ends), edges.shape)

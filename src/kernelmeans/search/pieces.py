@@ -3,6 +3,7 @@
 import numpy as np
 
 from kernelmeans._typing import Array, BoolArray, IntArray
+from kernelmeans.heat.copies import without_copies
 from kernelmeans.heat.digests import digests, find
 from kernelmeans.heat.distinct import DistinctRows
 from kernelmeans.heat.dither import untorn
@@ -35,11 +36,14 @@ def pieces_of(X: Array) -> IntArray:
     """
     rows = DistinctRows.of(X, None, "euclidean")
     n_rows, n_neighbors = len(rows.known), rows.nearest.auto_neighbors(2)
-    sought, _ = untorn(rows.nearest, n_neighbors)
+    nodes, places = without_copies(rows, n_neighbors)
+    n_neighbors = min(n_neighbors, int(nodes.rows.shape[0]))
+    sought, _ = untorn(nodes, n_neighbors)
     found = find_pieces(sought.graph(n_neighbors), 1)
     large = found.sizes >= DEBRIS * n_rows / np.arange(1, len(found.sizes) + 1)
     n_large = int(np.argmin([*large, False]))
-    labels = found.labels[find(rows.known, digests(X))]
+    node = find(rows.known, digests(X))
+    labels = found.labels[node if places is None else places[node]]
     return np.where(labels < n_large, labels, IN_DEBRIS)
 
 

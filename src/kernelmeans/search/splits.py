@@ -14,6 +14,7 @@ from kernelmeans._given import plain, with_gaps
 from kernelmeans._memory import cached_property
 from kernelmeans._sklearn import _num_samples, _safe_indexing
 from kernelmeans._typing import Array, BoolArray, IntArray
+from kernelmeans.heat.digests import digests
 from kernelmeans.metrics import stability
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.search.pieces import pieces_of
@@ -29,6 +30,9 @@ FIRST_ROUND, ROUND = 4, 2
 #: Number of splits that check the pieces of a table, and least adjusted Rand index between these
 #: pieces and those of halves. Arms of spirals have 0.5 to 0.7, pieces by chance 0.1.
 LOOKS, STAND = 4, 0.25
+#: Fraction of rows that are copies of others, from which a search looks at each once, and fewest
+#: rows that are left then.
+COPIED, FEWEST_ONCE = 0.1, 50
 #: Label of a row in no cluster: it has no edge to the rows of the fit, or is noise.
 UNPLACED = -1
 
@@ -168,10 +172,26 @@ class Samples:
         return self.X[..., rows] if self.pairwise else self.X
 
     def sample(self, most: int, seed: int) -> IntArray:
-        """All rows, or so many of them at random; in ascending order."""
-        if self.n_rows <= most:
-            return np.arange(self.n_rows)
-        return np.sort(np.random.default_rng(seed).permutation(self.n_rows)[:most])
+        """All rows, or so many of them at random, and of copies the first; in ascending order."""
+        rows = np.arange(self.n_rows)
+        if self.n_rows > most:
+            rows = np.sort(np.random.default_rng(seed).permutation(self.n_rows)[:most])
+        return rows[self.subset(rows)._once]
+
+    @property
+    def _once(self) -> IntArray:
+        """The rows without copies, which would be found again in the other half.
+
+        Rows that are equal by chance are no copies: then no column has mostly different values.
+        """
+        every, X = np.arange(self.n_rows), self.table
+        if X is None or X.shape[1] == 1:
+            return every
+        first = np.sort(np.unique(digests(X), return_index=True)[1])
+        are_many = FEWEST_ONCE <= len(first) < (1 - COPIED) * len(X)
+        if are_many and any(2 * len(np.unique(values)) > len(first) for values in X[first].T):
+            return first
+        return every
 
     def subset(self, rows: IntArray) -> "Samples":
         """Some rows alone, in memory."""
