@@ -7,6 +7,7 @@ import numpy as np
 from kernelmeans._memory import remembered
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.heat.digests import Digests, digests, find
+from kernelmeans.heat.metric import DIRECTIONS, have_direction
 from kernelmeans.heat.neighbors import IN_ONE_COLUMN, MOST_NEIGHBORS, NearestRows
 from kernelmeans.heat.pieces import FAR, WHOLE
 
@@ -87,6 +88,8 @@ class DistinctRows(NamedTuple):
         known, first, counts = np.unique(digests(rows), return_index=True, return_counts=True)
         distinct = cls._kept(rows, first, known, metric)
         far = far_away(distinct.nearest, counts)
+        if len(far) and metric in DIRECTIONS:
+            far = far[have_direction(distinct.nearest.rows[far], metric)]
         if not len(far):
             return distinct
         most = COPIES * IN_ONE_COLUMN if rows.shape[1] == 1 else COPIES

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, get_args
 
+import numpy as np
 import scipy.sparse
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 from sklearn.neighbors import VALID_METRICS, VALID_METRICS_SPARSE
@@ -10,8 +11,8 @@ from sklearn.neighbors import VALID_METRICS, VALID_METRICS_SPARSE
 from kernelmeans._dialect import option
 from kernelmeans._sklearn import StrOptions
 from kernelmeans._text import suggestion
-from kernelmeans._typing import Array, Data, MetricName
-from kernelmeans.kernels.formulas import unit_rows
+from kernelmeans._typing import Array, BoolArray, Data, MetricName
+from kernelmeans.kernels.formulas import largest_entries, unit_rows
 
 #: Metrics of rows of features.
 METRICS = tuple(name for name in get_args(MetricName) if name != "precomputed")
@@ -20,6 +21,8 @@ METRICS = tuple(name for name in get_args(MetricName) if name != "precomputed")
 NORMS = frozenset(VALID_METRICS["kd_tree"])
 #: Metrics that have the order of Euclidean distances between rows scaled to norm 1.
 DIRECTIONS = frozenset({"cosine", "correlation"})
+#: Where rows without a direction are put. Two directions are 2 apart at most.
+ASIDE = 4.0
 #: Metrics of sums by which differences are divided: they see the origin, but no common factor.
 RATIOS = frozenset({"canberra", "braycurtis"})
 #: Metrics that see only which columns are zero.
@@ -117,7 +120,8 @@ def as_directions(X: Data, metric: str) -> Data:
     Returns
     -------
     {ndarray, CSR matrix} of shape (n_rows, n_features)
-        The directions; zeros for a row that has none.
+        The directions. A row that has none is far from all of them: at the origin it would be
+        nearer to most rows than their neighbours are.
 
     Examples
     --------
@@ -125,12 +129,30 @@ def as_directions(X: Data, metric: str) -> Data:
     >>> from kernelmeans.heat.metric import as_directions
     >>> as_directions(np.array([[1.0, 1.0, 4.0], [0.1, 0.1, 0.1]]), "correlation").round(2)
     array([[-0.41, -0.41,  0.82],
-           [ 0.  ,  0.  ,  0.  ]])
+           [ 4.  ,  0.  ,  0.  ]])
     """
+    found = unit_rows(_deviations(X, metric))
+    if not len(none := np.flatnonzero(largest_entries(found) == 0)):
+        return found
+    if not scipy.sparse.issparse(found):
+        found[none, 0] = ASIDE
+        return found
+    far = np.full(len(none), ASIDE, found.dtype), (none, np.zeros_like(none))
+    return found + scipy.sparse.csr_array(far, found.shape)
+
+
+def have_direction(X: Data, metric: str) -> BoolArray:
+    """Which rows a metric of `DIRECTIONS` can compare with others."""
+    found: BoolArray = largest_entries(_deviations(X, metric)) > 0
+    return found
+
+
+def _deviations(X: Data, metric: str) -> Data:
+    """The rows, or with correlation their differences to their own means."""
     if metric == "cosine":
-        return unit_rows(X)
+        return X
     rows = unit_rows(from_first(X))
-    return unit_rows(rows - rows.mean(axis=1, keepdims=True))
+    return rows - rows.mean(axis=1, keepdims=True)
 
 
 def from_first(X: Array) -> Array:

@@ -114,8 +114,8 @@ class NearestRows:
         The rows.
     metric : str
         Distance, one of ``kernelmeans.heat.metric.METRICS``. For ``"cosine"`` it is the Euclidean
-        distance of rows scaled to norm 1, which has the same order; rows of zeros stay zero. For
-        ``"correlation"`` the mean of each row is subtracted first.
+        distance of rows scaled to norm 1, which has the same order; rows of zeros are far from all
+        others. For ``"correlation"`` the mean of each row is subtracted first.
 
     Examples
     --------

@@ -30,9 +30,9 @@ FIRST_ROUND, ROUND = 4, 2
 #: Number of splits that check the pieces of a table, and least adjusted Rand index between these
 #: pieces and those of halves. Arms of spirals have 0.5 to 0.7, pieces by chance 0.1.
 LOOKS, STAND = 4, 0.25
-#: Fraction of rows that are copies of others, from which a search looks at each once, and fewest
-#: rows that are left then.
-COPIED, FEWEST_ONCE = 0.1, 50
+#: Fraction of the different rows that stand several times, from which a search looks at each once,
+#: and fewest of these rows.
+REPEATED, FEWEST_ONCE = 0.1, 50
 #: Label of a row in no cluster: it has no edge to the rows of the fit, or is noise.
 UNPLACED = -1
 
@@ -182,15 +182,16 @@ class Samples:
     def _once(self) -> IntArray:
         """The rows without copies, which would be found again in the other half.
 
-        Rows that are equal by chance are no copies: then no column has mostly different values.
+        Rows that are equal by chance are no copies: then no column has mostly different values. Nor
+        is a single row that stands often, which may be a cluster.
         """
         every, X = np.arange(self.n_rows), self.table
         if X is None or X.shape[1] == 1:
             return every
-        first = np.sort(np.unique(digests(X), return_index=True)[1])
-        are_many = FEWEST_ONCE <= len(first) < (1 - COPIED) * len(X)
-        if are_many and any(2 * len(np.unique(values)) > len(first) for values in X[first].T):
-            return first
+        _, first, counts = np.unique(digests(X), return_index=True, return_counts=True)
+        are_copied = np.count_nonzero(counts > 1) > REPEATED * max(len(first), FEWEST_ONCE)
+        if are_copied and any(2 * len(np.unique(values)) > len(first) for values in X[first].T):
+            return np.sort(first)
         return every
 
     def subset(self, rows: IntArray) -> "Samples":
