@@ -213,7 +213,7 @@ def test_directions_of_correlation_are_those_of_deviations():
 def test_rows_without_a_direction_are_neighbours_of_none(make):
     """At the origin they would be near all others."""
     y = np.arange(60) % 3
-    X = np.r_[4 * np.eye(3, 20)[y] + cloud(60, 20), np.zeros((30, 20))]
+    X = np.r_[9 * np.eye(3, 20)[y] + cloud(60, 20), np.zeros((30, 20))]
     found = as_directions(make(X), "cosine")
     distances = pairwise_distances(found)
     assert distances[:60, :60].max() <= 2 < 3 <= distances[:60, 60:].min()
