@@ -46,6 +46,7 @@ SPELLINGS = {
     "whole": Spelling(digits=0),
     "plus": Spelling("+{}", "-{}"),
     "padded": Spelling(" {} ", " -{} "),
+    "kept from Excel": Spelling('="{}"', '="-{}"'),
     "powers of ten": Spelling("{}e2", power=2),
     "powers of ten, a minus of typographers": Spelling("{}e\u22122", power=-2),
     "decimal commas": Spelling(decimal=","),

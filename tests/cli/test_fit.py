@@ -278,6 +278,20 @@ def test_graphs(run, folder, blobs, kernel):
     np.testing.assert_array_equal(labels("rows.labels.csv"), model.predict(new))
 
 
+@pytest.mark.usefixtures("folder")
+def test_large_columns_beside_an_embedding_are_noted(run, rng):
+    embedding = pl.DataFrame(rng.normal(size=(80, 40)), schema=[f"e{at}" for at in range(40)])
+    words = pl.Series("words", rng.integers(5, 90, 80))
+    embedding.with_columns(words, stars=words % 5).write_csv("data.csv")
+    said = run("fit", "data.csv", "-k", 2, "--metric", "cosine").stderr
+    assert re.search(r"Note: 'words' hold 9\d % of the squared length of the rows, so that", said)
+    assert "--metric cosine sees little else: --drop leaves them out" in said
+    said = run(
+        "fit", "data.csv", "-k", 2, "--metric", "cosine", "--columns", "e*", "--force"
+    ).stderr
+    assert "of the squared length" not in said
+
+
 def test_rows_of_no_cluster(run, data, blobs):
     strange = pl.DataFrame({"length": [60.0], "mass": [-900.0], "area": [0.3], "kind": ["dog"]})
     pl.concat([blobs, strange]).write_csv("more.csv")
@@ -395,6 +409,7 @@ def test_rows_whose_directions_count_are_not_scaled(run, option, value):
     model = KernelPowerKMeans(4, random_state=0, **{option: value})
     np.testing.assert_array_equal(labels("rows.labels.csv"), model.fit_predict(X))
     assert not summary("rows")["scaled"]
+    assert "of the squared length" not in result.stderr
     quiet = run("fit", "rows.npy", "-k", 4, f"--{option}", value, "--no-scale", "--force")
     assert "not scaled" not in quiet.stderr
     Z = StandardScaler().fit_transform(X)

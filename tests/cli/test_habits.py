@@ -466,6 +466,12 @@ def test_nines_are_doubted_and_the_option_is_named(run):
     assert result.exit_code == 0, result.output
     assert "missing values b 10 (17 %)" in " ".join(result.stderr.split())
     assert "may stand" not in result.stderr
+    # In a column with units the option would need each of its texts.
+    units = pl.format("{} kg", pl.col("b"))
+    pl.DataFrame(numbers, schema=["a", "b"]).with_columns(units).write_csv("data.csv")
+    said = " ".join(run("fit", "data.csv", "-k", 2, "--force").stderr.split())
+    assert "remarks b: in 'kg', -999 (10 rows) may stand for missing values" in said
+    assert "--missing-values" not in said
 
 
 @pytest.mark.parametrize("word", ["k.A.", "Unknown", "n/k"])

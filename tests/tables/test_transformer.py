@@ -1,5 +1,6 @@
 """Numbers made of tables, compared with transformers of scikit-learn that are chosen by hand."""
 
+import json
 import pickle
 import re
 import warnings
@@ -444,6 +445,7 @@ def test_types_of_categories_stay_categories():
         np.testing.assert_array_equal(transformer.transform(frame), expected)
 
 
+@pytest.mark.filterwarnings("ignore:column .* is left out")
 def test_columns_of_other_things_are_left_out():
     wide = getattr(pl, "Int128", pl.UInt64)  # polars 1.9 has no wider one
     numbers = pl.DataFrame(
@@ -490,7 +492,11 @@ def test_nested_columns_are_left_out_and_their_use_is_said(frame, usage):
     assert not re.search(r"categorical=|one value|\. \.|\.\.", str(refusal.value))
     age = pl.Series("age", [3, 9, 4, 1, 5, 9])
     both = frame.with_columns(age) if isinstance(frame, pl.DataFrame) else frame.assign(age=age)
-    transformer = TableTransformer().fit(both)
+    with warnings.catch_warnings(record=True, action="always") as caught:
+        transformer = TableTransformer().fit(both)
+    said = [str(one.message) for one in caught]
+    assert len(said) == (usage == STACK)
+    assert all(f"column 'embedding' is left out, as it holds {usage}" in text for text in said)
     column = transformer.columns_[0]
     assert column[:3] == ("embedding", "nested", False)
     assert column.reason.startswith(usage)
@@ -504,6 +510,18 @@ def test_nested_columns_are_left_out_and_their_use_is_said(frame, usage):
         np.testing.assert_array_equal(np.vstack(frame["embedding"]), VECTORS)
 
 
+def test_lists_as_text_are_left_out_with_a_warning():
+    lists = [json.dumps(row.tolist()) for row in VECTORS]
+    frame = pd.DataFrame({"age": [3, 9, 4, 1, 5, 9], "embedding": lists})
+    with pytest.warns(UserWarning, match=r"'embedding' is left out, as it holds lists of numbers"):
+        column = TableTransformer().fit(frame).columns_[1]
+    numbers = eval(column.reason.partition("fit ")[2], {"np": np, "json": json, "frame": frame})
+    np.testing.assert_array_equal(numbers.astype("f4"), VECTORS)
+    others = pd.DataFrame({"age": [3, 9], "place": ["[3, 4]", "[closed]"]})
+    assert TableTransformer().fit(others).columns_[1].kind != "nested"
+
+
+@pytest.mark.filterwarnings("ignore:column .* is left out")
 def test_gaps_among_vectors_are_said():
     frame = pl.DataFrame(
         {"age": [1, 5, 1, 2], "embedding": [[1.5, 2.0], None, [3.0, 4.5], [0.0, 1.0]]}

@@ -192,7 +192,9 @@ class TableJob(Job, ColumnChoice):
         """Why columns are never scaled; None if they may be."""
         if (self.take or "").startswith("obsm:"):
             return "those of obsm, such as principal components, count as much as they vary"
-        return self.sees_origin and f"{self.sees_origin} depends on their origin"
+        return self.sees_origin and (
+            f"{self.sees_origin} depends on their origin; those of large numbers count most"
+        )
 
     @property
     def scales(self) -> bool:

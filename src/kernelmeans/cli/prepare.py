@@ -14,8 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._dialect import learn
 from kernelmeans._errors import InputError
+from kernelmeans._numbers import percent
 from kernelmeans._text import counted, listed
-from kernelmeans._typing import BoolArray, IntArray
+from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.cli import values
 from kernelmeans.cli.data import find_columns
 from kernelmeans.cli.errors import estimator_errors
@@ -30,6 +31,8 @@ from kernelmeans.tables.files.archives import check_size
 from kernelmeans.tables.files.tables import FileTable, PreparedRows, blocks, loaded, open_file
 from kernelmeans.tables.kinds import DOUBTED
 
+#: Part of the squared length of all rows that is nearly all, and part of the columns that are few.
+LARGE, LARGE_AMONG = 0.9, 0.05
 #: Largest whole number of grades and of yes and no. Larger ones are counts.
 LARGEST_GRADE = 9
 
@@ -217,11 +220,30 @@ def _prepared(
         job.say(transformer.report_)
     if job.id_column is None and (name := first_identifier(table, columns)) is not None:
         job.note(f"--id-column {shlex.quote(name)} keeps that column in the labels file")
-    doubted = [one.reason.split()[0] for one in columns if one.used and DOUBTED in one.reason]
+    # With a unit the number is another text in each row.
+    reasons = [one.reason for one in columns if one.used and DOUBTED in one.reason]
+    doubted = [reason.split()[0] for reason in reasons if not reason.startswith("in ")]
     if doubted:
         words = ",".join(dict.fromkeys(doubted))
         job.note(f"--missing-values={words} takes such values for missing, in all columns")
+    if not job.scales and job.sees_origin:
+        _note_large_columns(job, Z, transformer)
     return X, Z, transformer, rows
+
+
+def _note_large_columns(job: TableJob, Z: Array, transformer: TableTransformer) -> None:
+    """Note a few columns that hold nearly all of the squared length of the rows."""
+    squares = np.square(Z, dtype=np.float64).sum(axis=0)
+    parts = {
+        one.name: squares[place].sum() / squares.sum() for one, _, _, place in transformer._used()
+    }
+    few = sorted(parts, key=lambda name: -parts[name])[: int(LARGE_AMONG * len(parts))]
+    if (part := sum(parts[name] for name in few)) > LARGE:
+        few = [name for name in few if parts[name] > (1 - LARGE) / len(few)]
+        job.note(
+            f"{listed(few, most=3)} hold {percent(part)} of the squared length of the rows, so "
+            f"that {job.sees_origin} sees little else: --drop leaves them out"
+        )
 
 
 def _are_counts(X: Any) -> bool:

@@ -14,6 +14,7 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.tables.columns import Column
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.kinds import (
+    LISTS,
     MANY_MISSING,
     MOST_GIVEN_VALUES,
     ON_REQUEST,
@@ -154,6 +155,9 @@ def decide(
         raise ValueError(_refusal(refused, sorted(table.missing_words)))
     if not any(decision.column.used for decision in decisions):
         raise ValueError(_nothing_left(table, [decision.column for decision in decisions]))
+    for column, *_ in decisions:
+        if column.reason.startswith(LISTS):
+            warn_user(f"column {column.name!r} is left out, as it holds {column.reason}.")
     if totals := said_totals(table, numbers):
         warn_user(totals)
     return decisions

@@ -99,12 +99,16 @@ _NINES = re.compile(r"(?:-9+|99+)(?:\.9+)?")
 FEWEST_OTHERS = 10
 #: Fewest rows with such a number, and the remark on it.
 FEWEST_NINES, DOUBTED = 3, "may stand for missing values: if so, leave such cells empty"
+#: A list of numbers as pandas writes it into a file.
+_LIST = re.compile(r"\[-?[0-9.].*,.*[0-9]\]", re.DOTALL)
 #: Types of values that are neither numbers nor text.
 _ODD = (list, tuple, dict, set, complex, np.ndarray)
 #: The reason to leave out a date.
 ON_REQUEST = "the option dates uses it"
 #: Why dates in text are left out in any case.
 UNREAD = "only dates such as 2025-12-31 and 31.12.2025 are read"
+#: What a column of embeddings holds.
+LISTS = "lists of numbers"
 #: Kinds that clusters can depend on.
 USED = ("number", "flag", "category", "date")
 
@@ -231,7 +235,7 @@ def _usage(values: Array, name: str) -> str:
     if len(lengths) > 1 or 0 in lengths:
         return ""
     return (
-        f'lists of numbers: fit np.vstack(frame["{name}"]), or save that as .npy and fit it with '
+        f'{LISTS}: fit np.vstack(frame["{name}"]), or save that as .npy and fit it with '
         "--metric cosine"
     )
 
@@ -272,6 +276,9 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, mark
     if present < NEARLY_EMPTY * len(values):
         reason = f"nearly empty: {counted(present, 'row')} of {len(values)} with a value"
         return Found("text", reason, n_missing)
+    if all(map(_LIST.fullmatch, counts)):
+        numbers = f'np.array([json.loads(text) for text in frame["{name}"]])'
+        return Found("nested", f"{LISTS} as text: fit {numbers}", n_missing)
     if len(counts) > 0.9 * present:
         one_word = not any(" " in text for text in counts)
         kind, reason = ("identifier" if one_word else "text"), "nearly all values differ"

@@ -15,6 +15,7 @@ import numpy as np
 WORDS = frozenset(
     (
         *("unknown", "missing", "not available", "no data", "undefined", "nil", ".", "--", "—"),
+        "\\n",  # of databases
         *("#na", "#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"),  # of spreadsheets
         *("unbekannt", "keine angabe", "k.a.", "k. a.", "onbekend", "inconnu", "inconnue"),
         *("desconocido", "desconocida", "desconhecido", "sconosciuto", "nieznane", "okänt"),

@@ -147,6 +147,12 @@ def _text_of(value: Any) -> str:
     return value.decode(errors="replace") if isinstance(value, bytes) else str(value)
 
 
+def _unwrapped(text: str) -> str:
+    """A text without blanks around it, and without the ="" that keeps Excel from changing it."""
+    text = text.strip()
+    return text[2:-1].strip() if text[:2] == '="' and text.endswith('"') and len(text) > 2 else text
+
+
 class Texts:
     """The values of a column as text. Each different text is looked at once.
 
@@ -162,7 +168,8 @@ class Texts:
     missing : frozenset of str
         Words for missing values.
     clean : dict
-        For each different text, the text without blanks around it; None if it is missing.
+        For each different text, the text without blanks around it, or ="" that keeps Excel from
+        changing it; None if it is missing.
     """
 
     def __init__(self, values: Array, known: Collection[str] = ()) -> None:
@@ -171,7 +178,7 @@ class Texts:
         else:
             self._rows = [v if type(v) is str else _text_of(v) for v in values.tolist()]
         self._values, self._counts = values, Counter(self._rows)
-        self._trimmed = {text: text.strip() for text in self._counts}
+        self._trimmed = {text: _unwrapped(text) for text in self._counts}
         self.missing = MISSING.difference(map(str.lower, known))
         self.clean = {
             raw: None if text.lower() in self.missing else text

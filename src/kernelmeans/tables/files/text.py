@@ -219,7 +219,7 @@ def _rewritten(
             raise InputError(
                 f"{source}: line {number} has {counted(len(record), 'value')}, but the first line "
                 f"has {width} (if {layout.separator!r} does not separate them, --separator names "
-                "what does; if the first line is a title, remove it)"
+                "what does; if the first line is a title, or this one a note, remove it)"
             )
         writer.writerow(record)
         numbers.append(number)
