@@ -233,10 +233,10 @@ def _prepared(
 
 def _note_large_columns(job: TableJob, Z: Array, transformer: TableTransformer) -> None:
     """Note a few columns that hold nearly all of the squared length of the rows."""
-    squares = np.square(Z, dtype=np.float64).sum(axis=0)
-    parts = {
-        one.name: squares[place].sum() / squares.sum() for one, _, _, place in transformer._used()
-    }
+    largest = max(float(np.abs(Z).max()), np.finfo(np.float64).tiny)
+    squares = np.square(Z / largest).sum(axis=0)
+    total = max(squares.sum(), np.finfo(np.float64).tiny)
+    parts = {one.name: squares[place].sum() / total for one, _, _, place in transformer._used()}
     few = sorted(parts, key=lambda name: -parts[name])[: int(LARGE_AMONG * len(parts))]
     if (part := sum(parts[name] for name in few)) > LARGE:
         few = [name for name in few if parts[name] > (1 - LARGE) / len(few)]

@@ -11,7 +11,7 @@ from kernelmeans._memory import cached_property
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans.heat.basis import Spectrum
 from kernelmeans.heat.density import NEIGHBOR, anchor_density, core_distances
-from kernelmeans.heat.metric import DIRECTIONS, as_directions
+from kernelmeans.heat.metric import DIRECTIONS, as_directions, have_direction
 from kernelmeans.heat.neighbors import MOST_EDGES, NearestRows, csr_of, origin_and_scale
 from kernelmeans.heat.pieces import Pieces, find_pieces
 from kernelmeans.kernels.formulas import unit_rows
@@ -90,7 +90,10 @@ def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: i
     NearestRows
         The anchors.
     """
-    X = as_directions(X, metric) if metric in DIRECTIONS else X
+    if metric in DIRECTIONS:
+        if (kept := have_direction(X, metric)).any():
+            X, sample_weight = X[np.flatnonzero(kept)], sample_weight[kept]
+        X = as_directions(X, metric)
     if scipy.sparse.issparse(X):
         return NearestRows(X[kmeans_plusplus_points(X, count, sample_weight, seed)], metric)
     origin, scale = origin_and_scale(X)

@@ -7,8 +7,8 @@ from kernelmeans.heat.distinct import DistinctRows, far_away
 from kernelmeans.heat.neighbors import NearestRows
 
 #: Distance of copies, in units of that of most rows: numbers of single precision, such as
-#: embeddings from another batch, differ by less. Of 341 data sets none has rows whose neighbours are
-#: all nearer than ten times this.
+#: embeddings from another batch, differ by less. No row of 341 data sets has all its neighbours
+#: within ten times this.
 ROUNDED = 1e-5
 #: Rows whose distances tell what that of most rows is.
 COMPARED = 200

@@ -360,8 +360,8 @@ class TableTransformer(TransformerMixin, Estimator):
         columns, n_columns = vars(self).get("_columns"), self.n_features_in_
         if not isinstance(columns, dict) or list(columns) != list(Column._fields):
             return False
-        medians = vars(self).get("_medians", np.zeros(n_columns))
-        arrays = [*columns.values(), self._units, medians]
+        # Newer models have no medians.
+        arrays = [*columns.values(), self._units, vars(self).get("_medians", self._units)]
         if not all(isinstance(one, np.ndarray) and one.shape == (n_columns,) for one in arrays):
             return False
         if "".join(one.dtype.kind for one in arrays) != "UUbUiibbff":
