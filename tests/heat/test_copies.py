@@ -1,5 +1,7 @@
 """Rows that are equal up to rounding, and small groups far from all others."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
@@ -49,11 +51,11 @@ def test_copies_far_away_are_a_cluster(rng):
 
 
 def test_near_rows_do_not_follow_one_another_into_one_node(rng):
-    """Only what is within reach of one row is one node with it."""
+    """Only what is within a few times the reach of one row is one node with it."""
     line = np.linspace(0, 1e-3, 2000)[:, None] * [1.0, 1.0]
     X = np.r_[line, 5 * rng.normal(size=(2000, 2))]
-    nodes, places = without_copies(DistinctRows.of(X, None, "euclidean"), 10)
-    reach = ROUNDED * np.median(np.linalg.norm(X[rng.permutation(4000)] - X, axis=1))
+    nodes, places = without_copies(DistinctRows.of(X, None, "euclidean"), 10, 2)
+    reach = ROUNDED * np.quantile(np.linalg.norm(X[rng.permutation(4000)] - X, axis=1), 0.95)
     n_line = np.count_nonzero((nodes.rows >= 0).all(axis=1) & (nodes.rows <= 1e-3).all(axis=1))
     length = np.sqrt(2) * 1e-3
     assert 0.3 * length / reach < n_line < 3 * length / reach < 200
@@ -64,7 +66,7 @@ def test_near_rows_do_not_follow_one_another_into_one_node(rng):
 
 def test_without_copies_nothing_changes(rng):
     rows = DistinctRows.of(rng.normal(size=(300, 3)), None, "euclidean")
-    nodes, places = without_copies(rows, 8)
+    nodes, places = without_copies(rows, 8, 2)
     assert nodes is rows.nearest
     assert places is None
 
@@ -80,3 +82,34 @@ def test_a_small_group_far_away_is_a_cluster(n_rows, n_far):
     # Whoever names the number of neighbours wants so many.
     linked = KernelPowerKMeans(2, n_neighbors=n_far + 2, random_state=0).fit(X)
     assert (linked.n_pieces_, model.n_pieces_) == (1, 2)
+
+
+@pytest.mark.parametrize(("times", "noise"), [(6, 1e-3), (8, 2e-2), (8, 1e-6)])
+def test_replicates_are_no_groups(rng, times, noise):
+    """Their fifth neighbours are replicates, so that all other edges are long beside these."""
+    y = np.repeat(np.arange(3), 40)
+    specimens = 6 * np.eye(3, 5)[y] + rng.normal(size=(120, 5))
+    X = np.repeat(specimens, times, axis=0)
+    X += noise * rng.normal(size=X.shape)
+    labels = KernelPowerKMeans(3, n_neighbors=3 * times, random_state=0).fit_predict(X)
+    with warnings.catch_warnings(action="ignore"):
+        own = KernelPowerKMeans(3, random_state=0).fit_predict(X)
+    assert adjusted_rand_score(np.repeat(y, times), labels) > 0.9
+    assert adjusted_rand_score(np.repeat(y, times), own) > 0.9
+
+
+def test_most_rows_may_be_copies_of_one(rng):
+    y = np.arange(600) % 3
+    X = 8 * np.eye(3, 4)[y] + rng.normal(size=(600, 4))
+    X = np.r_[X, X[:1] * (1 + 1e-8 * rng.normal(size=(2000, 4)))]
+    nodes, _ = without_copies(DistinctRows.of(X, None, "euclidean"), 10, 3)
+    assert len(nodes.rows) == 600
+    labels = KernelPowerKMeans(3, random_state=0).fit_predict(X)
+    assert adjusted_rand_score(y, labels[:600]) == 1
+
+
+def test_few_groups_of_copies_stay_rows(rng):
+    X = np.repeat(rng.normal(size=(6, 3)), 40, axis=0)
+    X += 1e-8 * rng.normal(size=X.shape)
+    nodes, places = without_copies(DistinctRows.of(X, None, "euclidean"), 10, 3)
+    assert (len(nodes.rows), places) == (240, None)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
-from sklearn.metrics import adjusted_rand_score, pairwise_distances
+from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import VALID_METRICS, NearestNeighbors, kneighbors_graph
 from threadpoolctl import threadpool_limits
 
@@ -25,7 +25,7 @@ from kernelmeans.heat.metric import (
     SPARSE,
     WITH_ANCHORS,
     as_directions,
-    have_direction,
+    has_direction,
 )
 from kernelmeans.heat.neighbors import NearestRows
 
@@ -206,7 +206,7 @@ def test_directions_of_correlation_are_those_of_deviations():
     assert_allclose(as_directions(X, "correlation"), expected, atol=1e-12)
     assert np.isfinite(as_directions(X * (1.7e308 / X.max()), "correlation")).all()
     # The mean of such a row is rounded.
-    assert not have_direction(np.full((2, 3), 0.1), "correlation").any()
+    assert not has_direction(np.full((2, 3), 0.1), "correlation").any()
 
 
 @pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_array], ids=["dense", "csr"])
@@ -214,16 +214,25 @@ def test_rows_without_a_direction_are_neighbours_of_none(make):
     """At the origin they would be near all others."""
     y = np.arange(60) % 3
     X = np.r_[9 * np.eye(3, 20)[y] + cloud(60, 20), np.zeros((30, 20))]
-    found = as_directions(make(X), "cosine")
-    distances = pairwise_distances(found)
-    assert distances[:60, :60].max() <= 2 < 3 <= distances[:60, 60:].min()
-    assert_array_equal(have_direction(make(X), "cosine"), np.arange(90) < 60)
+    distances = NearestRows(make(X), "cosine").among(np.arange(90))
+    assert distances[:60, :60].max() <= 2 < 3 - 1e-12 <= distances[:60, 60:].min()
+    assert_array_equal(has_direction(make(X), "cosine"), np.arange(90) < 60)
     model = KernelPowerKMeans(3, metric="cosine", random_state=0)
     with pytest.warns(UserWarning, match="30 of 90 rows are zero and have no direction"):
         labels = model.fit_predict(make(X))
     # They are no cluster, and have one label.
     assert adjusted_rand_score(y, labels[:60]) == 1
     assert len(np.unique(labels[60:])) == 1
+    # Whatever the order of the columns.
+    with pytest.warns(UserWarning, match="have no direction"):
+        assert_array_equal(model.fit_predict(make(np.roll(X, 7, axis=1))), labels)
+
+
+def test_a_model_of_earlier_versions_has_rows_without_a_direction_at_the_origin():
+    old = NearestRows.__new__(NearestRows)
+    vars(old).update(rows=cloud(60, 5), metric="cosine", by_cells=False)
+    distances, _ = old.of(np.zeros((1, 5)), 3)
+    assert_allclose(distances, 1)
 
 
 @pytest.mark.parametrize("make", [np.asarray, scipy.sparse.csr_array], ids=["dense", "csr"])

@@ -603,5 +603,6 @@ class TestManners:
     def test_rows_that_are_equal_by_chance_are_no_copies(self):
         answers = np.random.default_rng(0).integers(0, 4, size=(300, 3)).astype(float)
         ages = np.random.default_rng(0).integers(20, 60, size=(300, 1)).astype(float)
-        for rows in (answers, ages):
+        amounts = np.random.default_rng(0).gamma(2, 20, size=(300, 1)).round(-1)
+        for rows in (answers, ages, np.hstack([amounts, answers[:, :1]])):
             assert searched(X=rows, scoring="prediction_strength").n_rows_used_ == 300

@@ -585,6 +585,19 @@ def test_periods_are_no_totals():
     with warnings.catch_warnings(action="error"):
         TableTransformer().fit(np.tile([1.0, 0.0, 2.0, 3.0, 0.5], 400)[:, None])
         TableTransformer().fit(np.tile([1.0, 2.0, 3.0], 400)[:, None])
+        # Steps of two sizes, and sums of the two numbers before.
+        TableTransformer().fit([[step * one] for step in (1, 2, 5, 10) for one in (1, 2, 3)])
+        TableTransformer().fit([[one] for one in (1, 1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144)])
+
+
+def test_in_a_few_of_many_columns_numbers_add_up_by_chance(rng):
+    counts = rng.poisson(4, size=(16, 300)).astype(float)
+    with warnings.catch_warnings(action="error"):
+        TableTransformer().fit(counts)
+        counts[:, 0] = [1, 5, 2, 7, 15, 2, 19, 8, 3, 32, 3, 6, 20, 4, 33, 80]
+        TableTransformer().fit(counts)
+    with pytest.warns(UserWarning, match="look like subtotals"):
+        TableTransformer().fit(counts[:, :10])
 
 
 @pytest.mark.parametrize("start", [1, 0.1, 1 / 3])

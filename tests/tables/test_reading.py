@@ -163,6 +163,17 @@ def test_columns_of_three_levels(tmp_path, rng, ending, levels):
     np.testing.assert_allclose(found[:, 1:].to_numpy(), numbers)
 
 
+@pytest.mark.parametrize("above", ["region,2023,,2024,", ",2023,,2024,"])
+@pytest.mark.filterwarnings("ignore:.*taken for the names", "ignore:.*only numbers")
+def test_labels_between_rows_are_no_names_of_an_index(tmp_path, above):
+    rows = ["North,,,,", "a,1,2,3,4", "b,2,3,4,5", "South,,,,", "c,3,4,5,6"]
+    lines = [above, "shop,jan,feb,jan,feb", *rows]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    found = read_table(tmp_path / "a.csv")
+    assert found.to_series(0).to_list() == ["North", "a", "b", "South", "c"]
+    assert found.columns[1:] == ["2023 jan", "2023 feb", "2024 jan", "2024 feb"]
+
+
 @pytest.mark.filterwarnings("ignore:.*columns without a name")
 def test_a_first_row_without_numbers_is_no_line_of_names(tmp_path):
     (tmp_path / "a.csv").write_text(",mass,area\nfirst,,\nsecond,1.5,2\nthird,2.5,3\n")

@@ -152,6 +152,9 @@ def test_other_text_stays_as_it_is(table, values):
         (["12,5", "730,25"], ["35.250", "1.730.500"], [35250, 1730500]),
         (["12.5", "730.25"], ["35,250"], [35250]),
         (["12,5", "730,25"], ["35.25", "0.500"], [35.25, 0.5]),
+        # Fractions of three digits in the fit leave them fractions.
+        (["0.125", "12.375"], ["35,250"], [35.25]),
+        (["0.125", "12.375"], ["35.250"], [35.25]),
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*is read as")

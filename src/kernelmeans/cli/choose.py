@@ -221,9 +221,9 @@ def _command(job: TableJob, found: dict[str, Any], options: Mapping[str, Sequenc
     rows, remark = found["candidates"], ""
     if (best := found["chosen"]) is None:
         best, remark = _most_stable(found), "  # the most stable, though not found again"
-        if job.n_clusters is None:
-            most = rows[-1]["clusters"]
-            remark += f"; more than {most} were not tried, as -k {most}-{3 * most} would"
+        most, largest = rows[-1]["clusters"], found["rows_used"] // 2
+        if job.n_clusters is None and largest > most:
+            remark += f"; choose -k {most}-{min(3 * most, largest)} tries more than {most}"
     arguments = ["kernelmeans", "fit", str(job.data), "-k", str(rows[best]["clusters"])]
     useless: set[str] = set()
     if "kernel" in rows[best]:

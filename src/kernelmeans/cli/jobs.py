@@ -192,9 +192,7 @@ class TableJob(Job, ColumnChoice):
         """Why columns are never scaled; None if they may be."""
         if (self.take or "").startswith("obsm:"):
             return "those of obsm, such as principal components, count as much as they vary"
-        return self.sees_origin and (
-            f"{self.sees_origin} depends on their origin; those of large numbers count most"
-        )
+        return self.sees_origin and f"{self.sees_origin} depends on their origin"
 
     @property
     def scales(self) -> bool:

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 import scipy.sparse
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import gen_batches
 
 from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
-from kernelmeans._dialect import learn
+from kernelmeans._dialect import learn, option
 from kernelmeans._errors import InputError
-from kernelmeans._numbers import percent
 from kernelmeans._text import counted, listed
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.cli import values
@@ -33,6 +33,10 @@ from kernelmeans.tables.kinds import DOUBTED
 
 #: Part of the squared length of all rows that is nearly all, and part of the columns that are few.
 LARGE, LARGE_AMONG = 0.9, 0.05
+#: Metrics of rows in which the largest columns decide.
+LENGTHS = frozenset({"cosine", "correlation", "braycurtis"})
+#: Rows whose squares are taken at a time.
+BATCH = 2**14
 #: Largest whole number of grades and of yes and no. Larger ones are counts.
 LARGEST_GRADE = 9
 
@@ -226,23 +230,25 @@ def _prepared(
     if doubted:
         words = ",".join(dict.fromkeys(doubted))
         job.note(f"--missing-values={words} takes such values for missing, in all columns")
-    if not job.scales and job.sees_origin:
+    if job.parameters.get("metric") in LENGTHS and not job.scales:
         _note_large_columns(job, Z, transformer)
     return X, Z, transformer, rows
 
 
 def _note_large_columns(job: TableJob, Z: Array, transformer: TableTransformer) -> None:
     """Note a few columns that hold nearly all of the squared length of the rows."""
-    largest = max(float(np.abs(Z).max()), np.finfo(np.float64).tiny)
-    squares = np.square(Z / largest).sum(axis=0)
-    total = max(squares.sum(), np.finfo(np.float64).tiny)
-    parts = {one.name: squares[place].sum() / total for one, _, _, place in transformer._used()}
+    scale = max(float(np.abs(Z).max()), float(np.finfo(np.float32).tiny))
+    squares = np.zeros(Z.shape[1])
+    for rows in gen_batches(len(Z), BATCH):
+        squares += np.square(Z[rows] / scale).sum(axis=0)
+    parts = {one.name: squares[place].sum() for one, _, _, place in transformer._used()}
     few = sorted(parts, key=lambda name: -parts[name])[: int(LARGE_AMONG * len(parts))]
-    if (part := sum(parts[name] for name in few)) > LARGE:
-        few = [name for name in few if parts[name] > (1 - LARGE) / len(few)]
+    if sum(parts[name] for name in few) > LARGE * squares.sum():
+        few = [name for name in few if parts[name] > (1 - LARGE) * squares.sum() / len(few)]
+        hold = "holds" if len(few) == 1 else "hold"
         job.note(
-            f"{listed(few, most=3)} hold {percent(part)} of the squared length of the rows, so "
-            f"that {job.sees_origin} sees little else: --drop leaves them out"
+            f"{listed(few, most=3)} {hold} nearly all of the squared length of the rows, so that "
+            f"{job.sees_origin} sees little else: {option('drop', few)} leaves it out"
         )
 
 

@@ -11,7 +11,7 @@ from kernelmeans._memory import cached_property
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans.heat.basis import Spectrum
 from kernelmeans.heat.density import NEIGHBOR, anchor_density, core_distances
-from kernelmeans.heat.metric import DIRECTIONS, as_directions, have_direction
+from kernelmeans.heat.metric import DIRECTIONS, as_directions, has_direction
 from kernelmeans.heat.neighbors import MOST_EDGES, NearestRows, csr_of, origin_and_scale
 from kernelmeans.heat.pieces import Pieces, find_pieces
 from kernelmeans.kernels.formulas import unit_rows
@@ -91,7 +91,7 @@ def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: i
         The anchors.
     """
     if metric in DIRECTIONS:
-        if (kept := have_direction(X, metric)).any():
+        if (kept := has_direction(X, metric)).any():
             X, sample_weight = X[np.flatnonzero(kept)], sample_weight[kept]
         X = as_directions(X, metric)
     if scipy.sparse.issparse(X):

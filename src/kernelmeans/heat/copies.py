@@ -10,16 +10,20 @@ from kernelmeans.heat.neighbors import NearestRows
 #: embeddings from another batch, differ by less. No row of 341 data sets has all its neighbours
 #: within ten times this.
 ROUNDED = 1e-5
-#: Rows whose distances tell what that of most rows is.
-COMPARED = 200
+#: Rows whose distances tell what that of most rows is, and the quantile that does.
+COMPARED, APART = 200, 0.95
+#: Fewest nodes for each cluster that may be left.
+FEWEST_NODES = 10
 
 
-def without_copies(rows: DistinctRows, n_neighbors: int) -> tuple[NearestRows, IntArray | None]:
+def without_copies(
+    rows: DistinctRows, n_neighbors: int, n_clusters: int
+) -> tuple[NearestRows, IntArray | None]:
     """The nodes of a graph, and which of them each row is.
 
     Copies that differ by rounding are neighbours of each other alone, if there are more of them
-    than a row has neighbours. Then they would be clusters. So they are one node, as equal rows are,
-    and many if they are `far_away`.
+    than a row has neighbours. They would be clusters of their own, so each such group becomes one
+    node. A group that is `far_away` keeps its nodes.
 
     Parameters
     ----------
@@ -27,6 +31,8 @@ def without_copies(rows: DistinctRows, n_neighbors: int) -> tuple[NearestRows, I
         The distinct rows.
     n_neighbors : int
         Neighbours of a row, itself included.
+    n_clusters : int
+        Number of clusters. With fewer than ten nodes for each, all rows stay.
 
     Returns
     -------
@@ -39,45 +45,52 @@ def without_copies(rows: DistinctRows, n_neighbors: int) -> tuple[NearestRows, I
     if n_neighbors < 3:
         return nearest, None
     columns, distances = nearest.near(n_neighbors - 1)
-    some = np.random.default_rng(0).permutation(len(known))[:COMPARED]
-    reach = ROUNDED * float(np.median(nearest.among(some)))
+    sample = np.random.default_rng(0).permutation(len(known))[:COMPARED]
+    # A large quantile, because most rows may be copies.
+    reach = ROUNDED * float(np.quantile(nearest.among(sample), APART))
     # Rows that are far away many times are nodes of distance 0 already.
-    are_many = known[columns[:, -1]] == known
-    if not (reach and ((distances[:, -1] <= reach) & ~are_many).any()):
+    is_repeated = known[columns[:, -1]] == known
+    if not (reach and ((distances[:, -1] <= reach) & ~is_repeated).any()):
         return nearest, None
     leaders = _leaders(nearest, n_neighbors, reach)
     kept, counts = np.unique(leaders, return_counts=True)
-    far = kept[far_away(NearestRows(nearest.rows[kept], nearest.metric), counts)]
-    leaders = np.where(np.isin(leaders, far), np.arange(len(leaders)), leaders)
+    far_nodes = kept[far_away(nearest.part(kept), counts)]
+    leaders = np.where(np.isin(leaders, far_nodes), np.arange(len(leaders)), leaders)
     kept, places = np.unique(leaders, return_inverse=True)
-    return NearestRows(nearest.rows[kept], nearest.metric), places
+    if len(kept) < FEWEST_NODES * n_clusters:
+        return nearest, None
+    return nearest.part(kept), places
 
 
 def _leaders(nearest: NearestRows, n_neighbors: int, reach: float) -> IntArray:
-    """For each row itself or a row within reach; such leaders are not within reach of each other.
+    """For each row itself, or a row within a few times the reach.
 
-    So rows that are ever farther away do not follow one another into one node.
+    No two of these leaders are within reach of each other. So rows that are ever farther away do
+    not follow one another into one node.
     """
     leaders = np.arange(nearest.rows.shape[0])
-    kept = leaders
-    while True:
-        columns, distances = nearest.near(min(n_neighbors, len(kept)) - 1)
-        are_near = distances <= reach
-        if not are_near.any():
-            return leaders
-        follows = np.full(len(kept), -1)
-        for row in np.flatnonzero(are_near.any(axis=1)):
-            if follows[row] >= 0:
-                continue
-            near = columns[row, are_near[row]]
-            leading = near[follows[near] == near]
-            follows[row] = leading[0] if len(leading) else row
-            if not len(leading):
-                follows[near[follows[near] < 0]] = row
-        follows = np.where(follows < 0, np.arange(len(kept)), follows)
+    # A row without near ones now has none later, because fewer are left.
+    searched = leaders
+    while len(searched) > 1:
+        columns, distances = nearest.near(min(n_neighbors, len(searched)) - 1)
+        is_near = distances <= reach
+        follows = np.arange(len(searched))
+        taken = np.zeros(len(searched), np.bool_)
+        for row in np.flatnonzero(is_near.any(axis=1)):
+            if not taken[row]:
+                own = columns[row, is_near[row]]
+                own = own[~taken[own]]
+                follows[own] = row
+                taken[own] = taken[row] = True
         # Each row follows the leader of the row that it has followed.
-        place = np.empty(len(leaders), np.intp)
-        place[kept] = np.arange(len(kept))
-        leaders = kept[follows[place[leaders]]]
-        kept = np.unique(leaders)
-        nearest = NearestRows(nearest.rows[follows == np.arange(len(follows))], nearest.metric)
+        leader_of = np.arange(len(leaders))
+        leader_of[searched] = searched[follows]
+        leaders = leader_of[leaders]
+        involved = np.zeros(len(searched), np.bool_)
+        involved[columns[is_near]] = True
+        involved |= is_near.any(axis=1)
+        left = np.flatnonzero(involved & (follows == np.arange(len(follows))))
+        if len(left) == len(searched):
+            return leaders
+        searched, nearest = searched[left], nearest.part(left)
+    return leaders

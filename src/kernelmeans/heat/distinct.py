@@ -7,7 +7,7 @@ import numpy as np
 from kernelmeans._memory import remembered
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.heat.digests import Digests, digests, find
-from kernelmeans.heat.metric import DIRECTIONS, have_direction
+from kernelmeans.heat.metric import DIRECTIONS, has_direction
 from kernelmeans.heat.neighbors import IN_ONE_COLUMN, MOST_NEIGHBORS, NearestRows
 from kernelmeans.heat.pieces import FAR, WHOLE
 
@@ -89,7 +89,7 @@ class DistinctRows(NamedTuple):
         distinct = cls._kept(rows, first, known, metric)
         far = far_away(distinct.nearest, counts)
         if len(far) and metric in DIRECTIONS:
-            far = far[have_direction(distinct.nearest.rows[far], metric)]
+            far = far[has_direction(distinct.nearest.rows[far], metric)]
         if not len(far):
             return distinct
         most = COPIES * IN_ONE_COLUMN if rows.shape[1] == 1 else COPIES

@@ -497,8 +497,8 @@ class HeatKernel(DiffusionKernel):
         if self._given["density"] != 0:
             seek(nearest, *self._ranks(len(known)))
         nodes, places = remembered(
-            lambda: without_copies(distinct, n_neighbors),
-            lambda: ("copies", nearest.content, n_neighbors),
+            lambda: without_copies(distinct, n_neighbors, n_clusters),
+            lambda: ("copies", nearest.content, n_neighbors, n_clusters),
         )
         if places is not None:
             n_neighbors = self._settled_neighbors(nodes, n_clusters)
@@ -515,7 +515,10 @@ class HeatKernel(DiffusionKernel):
         )
         pieces = without_near(pieces, n_clusters, sought, n_neighbors)
         called = f"{self.title}: the graph"
-        warn_of_pieces(pieces, wanted, called, n_neighbors, sought.ranks, self.family)
+        cuts_far = self._given["n_neighbors"] == "auto"
+        warn_of_pieces(
+            pieces, wanted, called, n_neighbors, sought.ranks, self.family, cuts_far=cuts_far
+        )
         if metric in NORMS and not scipy.sparse.issparse(X):
             _warn_if_vanishing(nodes.rows, sought.near(n_neighbors - 1)[1], self.title)
         source = join(pieces, nodes)

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import Any, get_args
 
-import numpy as np
 import scipy.sparse
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 from sklearn.neighbors import VALID_METRICS, VALID_METRICS_SPARSE
@@ -21,8 +20,6 @@ METRICS = tuple(name for name in get_args(MetricName) if name != "precomputed")
 NORMS = frozenset(VALID_METRICS["kd_tree"])
 #: Metrics that have the order of Euclidean distances between rows scaled to norm 1.
 DIRECTIONS = frozenset({"cosine", "correlation"})
-#: Where rows without a direction are put. Two directions are 2 apart at most.
-ASIDE = 4.0
 #: Metrics of sums by which differences are divided: they see the origin, but no common factor.
 RATIOS = frozenset({"canberra", "braycurtis"})
 #: Metrics that see only which columns are zero.
@@ -120,8 +117,7 @@ def as_directions(X: Data, metric: str) -> Data:
     Returns
     -------
     {ndarray, CSR matrix} of shape (n_rows, n_features)
-        The directions. A row that has none is far from all of them: at the origin it would be
-        nearer to most rows than their neighbours are.
+        The directions; zeros for a row that has none.
 
     Examples
     --------
@@ -129,30 +125,18 @@ def as_directions(X: Data, metric: str) -> Data:
     >>> from kernelmeans.heat.metric import as_directions
     >>> as_directions(np.array([[1.0, 1.0, 4.0], [0.1, 0.1, 0.1]]), "correlation").round(2)
     array([[-0.41, -0.41,  0.82],
-           [ 4.  ,  0.  ,  0.  ]])
+           [ 0.  ,  0.  ,  0.  ]])
     """
-    found = unit_rows(_deviations(X, metric))
-    if not len(none := np.flatnonzero(largest_entries(found) == 0)):
-        return found
-    if not scipy.sparse.issparse(found):
-        found[none, 0] = ASIDE
-        return found
-    far = np.full(len(none), ASIDE, found.dtype), (none, np.zeros_like(none))
-    return found + scipy.sparse.csr_array(far, found.shape)
-
-
-def have_direction(X: Data, metric: str) -> BoolArray:
-    """Which rows a metric of `DIRECTIONS` can compare with others."""
-    found: BoolArray = largest_entries(_deviations(X, metric)) > 0
-    return found
-
-
-def _deviations(X: Data, metric: str) -> Data:
-    """The rows, or with correlation their differences to their own means."""
     if metric == "cosine":
-        return X
+        return unit_rows(X)
     rows = unit_rows(from_first(X))
-    return rows - rows.mean(axis=1, keepdims=True)
+    return unit_rows(rows - rows.mean(axis=1, keepdims=True))
+
+
+def has_direction(X: Data, metric: str) -> BoolArray:
+    """Whether a metric of `DIRECTIONS` can compare each row with others."""
+    found: BoolArray = largest_entries(as_directions(X, metric)) > 0
+    return found
 
 
 def from_first(X: Array) -> Array:

@@ -245,6 +245,8 @@ def warn_of_pieces(
     n_neighbors: int,
     ranks_of: Callable[[], tuple[Data, Array | None]],
     family: str | None = None,
+    *,
+    cuts_far: bool = False,
 ) -> None:
     """Warn if the graph has more large pieces than clusters, and say what to do.
 
@@ -264,13 +266,16 @@ def warn_of_pieces(
         Returns the ranks and the node weights that `find_connection` takes.
     family : str, default=None
         The family of the kernel, whose ``n_neighbors`` cannot be set.
+    cuts_far : bool, default=False
+        Whether edges to far rows are missing, which are there where ``n_neighbors`` is given.
     """
     # The remedy takes a search for many more neighbours.
     if n_clusters == 1 or pieces.n_large <= n_clusters or are_ignored():
         return
     ranks, node_weight = ranks_of()
-    enough = find_connection(ranks, n_neighbors, n_clusters, node_weight)
-    more = f"Raise {option('n_neighbors')}"
+    # With "auto" edges may have been cut that the same number would keep.
+    enough = find_connection(ranks, n_neighbors - cuts_far, n_clusters, node_weight)
+    more = f"{'Set' if enough == n_neighbors else 'Raise'} {option('n_neighbors')}"
     if family is not None:
         instead = "dict(kernel='heat', n_neighbors=...)"
         more = (

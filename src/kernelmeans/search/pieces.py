@@ -36,7 +36,7 @@ def pieces_of(X: Array) -> IntArray:
     """
     rows = DistinctRows.of(X, None, "euclidean")
     n_rows, n_neighbors = len(rows.known), rows.nearest.auto_neighbors(2)
-    nodes, places = without_copies(rows, n_neighbors)
+    nodes, places = without_copies(rows, n_neighbors, 2)
     n_neighbors = min(n_neighbors, int(nodes.rows.shape[0]))
     sought, _ = untorn(nodes, n_neighbors)
     found = find_pieces(sought.graph(n_neighbors), 1)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -182,17 +183,16 @@ class Samples:
     def _once(self) -> IntArray:
         """The rows without copies, which would be found again in the other half.
 
-        Rows that are equal by chance are no copies: then no column has mostly different values. Nor
-        is a single row that stands often, which may be a cluster.
+        Rows that are equal by chance are no copies: then no two columns have mostly different
+        values. Nor is a single row that stands often, which may be a cluster.
         """
         every, X = np.arange(self.n_rows), self.table
         if X is None or X.shape[1] == 1:
             return every
         _, first, counts = np.unique(digests(X), return_index=True, return_counts=True)
         are_copied = np.count_nonzero(counts > 1) > REPEATED * max(len(first), FEWEST_ONCE)
-        if are_copied and any(2 * len(np.unique(values)) > len(first) for values in X[first].T):
-            return np.sort(first)
-        return every
+        fine = (True for values in X[first].T if 2 * len(np.unique(values)) > len(first))
+        return np.sort(first) if are_copied and len(list(islice(fine, 2))) == 2 else every
 
     def subset(self, rows: IntArray) -> "Samples":
         """Some rows alone, in memory."""

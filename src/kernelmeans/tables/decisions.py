@@ -25,7 +25,7 @@ from kernelmeans.tables.kinds import (
     marks_of,
 )
 from kernelmeans.tables.spellings import Doubt, Marks, Spelling
-from kernelmeans.tables.totals import said_totals
+from kernelmeans.tables.totals import totals_message
 from kernelmeans.tables.values import Texts, days_of, is_date
 
 #: Skewness above which numbers are taken as logarithms, if that at least halves it. An exponential
@@ -55,8 +55,8 @@ class Decision(NamedTuple):
         How numbers in text are written.
     doubt : (str, float) or None
         A number in text that may be meant otherwise, and how it is read.
-    is_whole : bool
-        Whether all are whole numbers.
+    digits : int
+        The most digits behind a decimal mark: 0, at most 2, or 3 for more.
     """
 
     column: Column
@@ -64,7 +64,7 @@ class Decision(NamedTuple):
     values: Sequence[str] = ()
     spelling: Spelling = Spelling()
     doubt: Doubt | None = None
-    is_whole: bool = False
+    digits: int = 3
 
 
 def decide(
@@ -158,8 +158,8 @@ def decide(
     for column, *_ in decisions:
         if column.reason.startswith(LISTS):
             warn_user(f"column {column.name!r} is left out, as it holds {column.reason}.")
-    if totals := said_totals(table, numbers):
-        warn_user(totals)
+    if message := totals_message(table, numbers):
+        warn_user(message)
     return decisions
 
 
@@ -264,19 +264,21 @@ def _decision(
     name: str, found: Found, used: bool, missing: str, skewed: str, gaps_told: set[bytes]
 ) -> Decision:
     """What is remembered of a column. Only the first of columns with equal gaps marks them."""
-    knee, many, is_whole = 0.0, False, False
+    knee, many, digits = 0.0, False, 3
     if used and found.kind != "category" and found.numbers is not None:
         if missing == "impute" and found.n_missing > MANY_MISSING * len(found.numbers):
             gaps = blake2b(np.isnan(found.numbers).tobytes()).digest()
             many = gaps not in gaps_told
             gaps_told.add(gaps)
         present = found.numbers[np.isfinite(found.numbers)]
-        is_whole = np.array_equal(present, np.rint(present))
+        with np.errstate(over="ignore", invalid="ignore"):
+            rounded = [np.allclose(present, np.round(present, n), 1e-9, 1e-9) for n in (0, 2)]
+        digits = (0, 2, 3)[[*rounded, True].index(True)]
         if skewed == "log" and found.kind == "number":
             knee = _knee(found.numbers)
     n_values = len(found.values) or None
     column = Column(name, found.kind, used, found.reason, found.n_missing, n_values, many, knee > 0)
-    return Decision(column, knee, found.values, found.spelling, found.doubt, is_whole)
+    return Decision(column, knee, found.values, found.spelling, found.doubt, digits)
 
 
 def _knee(numbers: Array) -> float:

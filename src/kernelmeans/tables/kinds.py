@@ -100,7 +100,7 @@ FEWEST_OTHERS = 10
 #: Fewest rows with such a number, and the remark on it.
 FEWEST_NINES, DOUBTED = 3, "may stand for missing values: if so, leave such cells empty"
 #: A list of numbers as pandas writes it into a file.
-_LIST = re.compile(r"\[-?[0-9.].*,.*[0-9]\]", re.DOTALL)
+_LIST = re.compile(r"\[\s*-?[0-9][^\[\]]*[\s,][^\[\]]*[0-9.]\s*\]")
 #: Types of values that are neither numbers nor text.
 _ODD = (list, tuple, dict, set, complex, np.ndarray)
 #: The reason to leave out a date.
@@ -277,8 +277,8 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, mark
         reason = f"nearly empty: {counted(present, 'row')} of {len(values)} with a value"
         return Found("text", reason, n_missing)
     if all(map(_LIST.fullmatch, counts)):
-        numbers = f'np.array([json.loads(text) for text in frame["{name}"]])'
-        return Found("nested", f"{LISTS} as text: fit {numbers}", n_missing)
+        way = "save them as .npy, and fit that with --metric cosine"
+        return Found("nested", f"{LISTS} as text: {way}", n_missing)
     if len(counts) > 0.9 * present:
         one_word = not any(" " in text for text in counts)
         kind, reason = ("identifier" if one_word else "text"), "nearly all values differ"

@@ -121,15 +121,15 @@ class Spelling(NamedTuple):
         The unit or sign of the numbers; empty if they have none, None if nobody knows.
     words : sequence of str, default=()
         Further words that stand for missing values, in lower case.
-    is_whole : bool, default=False
-        Whether it is known that all numbers are whole.
+    digits : int or None, default=None
+        The most digits behind a decimal mark: 0, at most 2, or 3 for more; None if nobody knows.
     """
 
     decimal: str = "."
     groups: str = ""
     unit: str | None = ""
     words: Sequence[str] = ()
-    is_whole: bool = False
+    digits: int | None = None
 
     def is_well_formed(self) -> bool:
         """Say whether the parts, which a file may have given, have valid types and values."""
@@ -164,16 +164,17 @@ class Spelling(NamedTuple):
         parsed = {text: one for text, one in _parsed(counts).items() if self.admits(one.unit)}
         other, more = OTHER[self.decimal], marks.groups(self.decimal)
         usual = self.decimal, self.groups if marks.thousands is None else more
-        ways = [usual, (self.decimal, more), (other, ""), (other, marks.groups(other))]
+        ways = [usual, (other, ""), (self.decimal, more), (other, marks.groups(other))]
         if marks.decimal == other:
-            ways = [ways[3], *ways[:2]]
-        elif self.is_whole and marks.decimal is None and _are_groups(parsed, *ways[3]):
-            # No fraction was in the fit.
+            ways = [ways[3], usual, ways[2]]
+        elif self.digits == 0 and marks.decimal is None and _are_groups(parsed, *ways[3]):
             ways = [ways[3], usual]
         elif len(numbers := _under(parsed, *usual)) == len(parsed):
             return numbers, _doubt(None, numbers)
-        elif proved() == other:
-            ways[1:3] = ways[2], ways[1]
+        elif proved() == self.decimal or (
+            self.digits in (0, 2) and proved() is None and _are_groups(parsed, *ways[2])
+        ):
+            ways = [usual, ways[2], ways[1], ways[3]]
         read = [_under(parsed, *way) for way in ways]
         best = max(range(len(ways)), key=lambda at: _rows(read[at], counts))
         numbers, example = read[best], None
@@ -312,7 +313,10 @@ def _with_new(numbers: Collection[str], marks: Iterable[str]) -> str | None:
 
 
 def _are_groups(parsed: Mapping[str, Written], decimal: str, groups: str) -> bool:
-    """Whether what looks like fractions are groups of three digits, not all of them zeros."""
+    """Whether a mark stands before three digits alone, not all of them zeros.
+
+    Then these are groups, if the fit had no such fractions.
+    """
     mark = OTHER[decimal]
     parts = [one for one in parsed.values() if mark in one.digits]
     return (

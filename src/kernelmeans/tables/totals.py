@@ -1,6 +1,8 @@
 """Rows of a table that add up the rows above them, as exports of spreadsheets have them."""
 
+from collections import Counter
 from collections.abc import Mapping
+from operator import itemgetter
 
 import numpy as np
 
@@ -12,11 +14,14 @@ from kernelmeans.tables.frames import Table
 ROUNDED = 1e-4
 #: Numbers other than zero that a column of totals holds, at least. Fewer add up by chance.
 FEWEST_NUMBERS = 10
+#: Fraction of the columns that hold the same subtotals, at least. In a few of very many columns
+#: numbers add up by chance.
+ALIKE = 0.05
 #: Most rows of a group that has a subtotal, and most groups. Longer tables are no reports.
 MOST_ROWS, MOST_GROUPS = 1000, 1000
 
 
-def said_totals(table: Table, columns: Mapping[str, Array]) -> str | None:
+def totals_message(table: Table, columns: Mapping[str, Array]) -> str | None:
     """What to say of rows that look like totals.
 
     Parameters
@@ -31,11 +36,12 @@ def said_totals(table: Table, columns: Mapping[str, Array]) -> str | None:
     str or None
         The message; None where no row looks like a total.
     """
-    found = {name: rows for name, numbers in columns.items() if (rows := totals_of(numbers))}
-    if not found:
+    found = {name: tuple(totals_of(numbers)) for name, numbers in columns.items()}
+    counts = Counter(rows for rows in found.values() if rows)
+    rows, count = max(counts.items(), key=itemgetter(1), default=((), 0))
+    if count < max(1, ALIKE * len(columns)):
         return None
-    names = f"({listed(list(found), most=3)}{table.first_row})"
-    rows = sorted(set().union(*found.values()))
+    names = f"({listed([name for name in found if found[name] == rows], most=3)}{table.first_row})"
     if len(rows) == 1:
         return (
             f"{table.row(rows[0])} {names} looks like totals, as it holds the sum of all other "
@@ -79,8 +85,7 @@ def totals_of(numbers: Array) -> list[int]:
     while len(groups) < MOST_GROUPS and (end := _end_of_group(present[start:])):
         groups.append(start + end)
         start += end + 1
-    # Equal groups are a pattern, such as the grades 1, 2 and 3 again and again.
-    if len(set(present[groups])) < 2:
+    if len(groups) < 2 or _is_pattern(present, groups):
         return []
     # The last row may add up all of them.
     if start == last and _is_sum(present[last], present[groups]):
@@ -88,12 +93,24 @@ def totals_of(numbers: Array) -> list[int]:
     return groups if start > last else []
 
 
+def _is_pattern(numbers: Array, groups: list[int]) -> bool:
+    """Whether all groups are as long and alike, as grades of 1, 2 and 3 and of 2, 4 and 6 are.
+
+    Of pairs each number may be the sum of the two before it.
+    """
+    sizes = set(np.diff([-1, *groups]).tolist())
+    if len(sizes) > 1:
+        return False
+    shares = numbers[: groups[-1] + 1].reshape(len(groups), -1) / numbers[groups][:, None]
+    return sizes == {3} or bool(np.ptp(shares, axis=0).max() <= ROUNDED)
+
+
 def _end_of_group(numbers: Array) -> int:
     """The first row that is the sum of all rows above it; 0 if there is none."""
     some = numbers[: MOST_ROWS + 1]
     with np.errstate(over="ignore", invalid="ignore"):
         above = np.cumsum(some)[:-1]
-        may = np.abs(above - some[1:]) <= ROUNDED * np.abs(some[1:])
+        may = (np.abs(above - some[1:]) <= ROUNDED * np.abs(some[1:])) & (some[1:] != 0)
     for row in np.flatnonzero(may) + 1:
         if _is_sum(some[row], some[:row]):
             return int(row)

@@ -376,7 +376,7 @@ class TableTransformer(TransformerMixin, Estimator):
             and all((one.kind == "category") == bool(one.n_values) for one, *_ in used)
             and all(self._has_values(one) for one, *_ in used)
             and all(type(one) is float for one in vars(self).get("_flags", {}).values())
-            and all(type(one) is str for one in vars(self).get("_whole", ()))
+            and all(type(one) is int for one in vars(self).get("_digits", {}).values())
             and all(self._spelling(one.name).is_well_formed() for one, *_ in used)
             and self._can_scale(n_scaled)
             and self._can_fill(n_scaled)
@@ -500,7 +500,7 @@ class TableTransformer(TransformerMixin, Estimator):
             for one in decisions
             if one.spelling != Spelling()
         }
-        self._whole = [one.column.name for one in decisions if one.is_whole]
+        self._digits = {one.column.name: one.digits for one in decisions if one.column.used}
         self._flags = _highest_of_flags(table, [one.column for one in decisions])
         self._named, self._n_rows = table.named, table.n_rows
         self.n_features_in_ = len(columns)
@@ -535,7 +535,7 @@ class TableTransformer(TransformerMixin, Estimator):
         """How numbers in a column are written."""
         if "_written" in vars(self):
             decimal, groups, unit, *words = self._written.get(name, [".", "", ""])
-            return Spelling(decimal, groups, unit, words, name in vars(self).get("_whole", ()))
+            return Spelling(decimal, groups, unit, words, vars(self).get("_digits", {}).get(name))
         # Older models know one decimal mark, words, and maybe signs.
         decimal, *words = vars(self).get("_spellings", {}).get(name, ["."])
         signs = vars(self).get("_signs")

@@ -19,7 +19,7 @@ MOST_LINES = 8
 class Head(NamedTuple):
     """The names of the columns as they are written: below how many lines, and in how many.
 
-    The first ones may be those of an index, in a line of their own.
+    The first `n_index` are those of an index, in a line of their own.
     """
 
     names: list[str]
@@ -46,22 +46,25 @@ class Head(NamedTuple):
 def find_head(records: Sequence[Record]) -> Head:
     """Find the names of the columns in the first lines of a file, as values; "" for none."""
     n_titles = _title_lines(records)
-    return _lowest_names(records[n_titles:])._replace(n_titles=n_titles)
+    return _joined_names(records[n_titles:])._replace(n_titles=n_titles)
 
 
-def _lowest_names(records: Sequence[Record], *, is_below: bool = False) -> Head:
+def _joined_names(records: Sequence[Record], above: Record = ()) -> Head:
     """The names in the first line, or in several lines of which all but the last name groups.
 
-    Below another line of names, a line of a few names alone is that of an index.
+    Below a line `above`, a line of a few names alone is that of an index.
     """
     upper, *below = records
     # The names of groups, and those of columns, need two rows below them.
     below = list(takewhile(lambda record: len(record) == len(upper), below))
     if len(below) < 2:
         return Head(list(upper))
-    if is_below and (index := _names_of_index(*below[:2])):
+    if index := _names_of_index(above, upper, below):
         return Head([*index, *upper[len(index) :]], 0, 2, len(index))
-    lower = _lowest_names(below[:MOST_LINES], is_below=True)
+    # Each step looks at one line less, of a few.
+    lower = _joined_names(below[:MOST_LINES], upper)
+    if any(_is_label(row, lower.n_index) for row in below[lower.n_lines :]):
+        lower = Head(list(below[0]))
     index, rows = lower.names[: lower.n_index], below[lower.n_lines :]
     if (names := _names_in_two_lines(upper, [lower.names, *rows], len(index))) is None:
         return Head(list(upper))
@@ -93,13 +96,29 @@ def _names_in_two_lines(upper: Record, below: Sequence[Record], n_index: int) ->
             for group, name, (_, low, *_) in zip(groups, names, columns, strict=True)]  # fmt: skip
 
 
-def _names_of_index(line: Record, row: Record) -> list[str]:
-    """The names of the first columns in a line of their own, as of pandas; empty without one."""
-    texts = [text.strip() for text in line]
+def _names_of_index(above: Record, upper: Record, below: Sequence[Record]) -> list[str]:
+    """The names of the first columns in a line of their own, as of pandas; empty without one.
+
+    Above them there is nothing, or the names of the levels above one of them.
+    """
+    texts = [text.strip() for text in below[0]]
     count = texts.index("") if "" in texts else 0
-    if any(texts[count:]) or any(map(is_number, texts[:count])):
+    lines = [[text.strip() for text in line[:count]] for line in (above, upper)]
+    if not (
+        above
+        and _is_label(texts, count)
+        and not any(map(is_number, texts[:count]))
+        and any(map(str.strip, below[1][count:]))
+        and [*map(bool, lines[0])] == [*map(bool, lines[1])]
+        and sum(map(bool, lines[0])) < 2
+    ):
         return []
-    return texts[:count] if any(map(str.strip, row[count:])) else []
+    return texts[:count]
+
+
+def _is_label(record: Record, count: int) -> bool:
+    """Whether a line has values in its first columns alone."""
+    return count > 0 and any(map(str.strip, record)) and not any(map(str.strip, record[count:]))
 
 
 def _are_numbers(values: Iterable[str]) -> bool:
