@@ -47,11 +47,11 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
     """
     parameters = options.estimator_parameters(ctx)
 
-    with _prepared(chosen) as said:
+    with _prepared(chosen) as warned:
         from kernelmeans.cli.jobs import FitJob
 
         arguments = ctx.meta[options.ARGUMENTS]
-        job = FitJob.of(chosen, parameters=parameters, arguments=arguments, said=said)
+        job = FitJob.of(chosen, parameters=parameters, arguments=arguments, warned=warned)
         job.check_early()
 
         from kernelmeans.cli.fit import run_fit
@@ -158,12 +158,12 @@ def _prepared(chosen: Mapping[str, Any]) -> Iterator[list[str]]:
     Yields
     ------
     list of str
-        The warnings so far.
+        The warnings so far; more are added as they come.
     """
     _require_for(chosen["data"], picture=chosen.get("plot") or chosen.get("plot_file"))
     names = options.flags(views=chosen.get("views"))
-    with warnings_as_lines(quiet=chosen["quiet"]) as said, speaking(names):
-        yield said
+    with warnings_as_lines(quiet=chosen["quiet"]) as warned, speaking(names):
+        yield warned
 
 
 def _require_for(data: Path, *, picture: object = None) -> None:

@@ -178,24 +178,25 @@ def warnings_as_lines(*, quiet: bool) -> Iterator[list[str]]:
     Yields
     ------
     list of str
-        The warnings so far.
+        The warnings so far; more are added as they come.
     """
-    said: list[str] = []
+    warned: list[str] = []
 
     def show(message: Warning | str, *source: Any, **line: Any) -> None:
         text = bounded(str(message))
-        if text not in said:
-            said.append(text)
+        if text not in warned:
+            warned.append(text)
             if not quiet:
                 click.echo(f"Warning: {text}", err=True)
 
     with warnings.catch_warnings():
+        # Also if none is printed, because the summary has them.
         warnings.simplefilter("always")
         # For authors of programs, not for their users.
         for category in (DeprecationWarning, PendingDeprecationWarning, FutureWarning):
             warnings.simplefilter("ignore", category)
         warnings.showwarning = show
-        yield said
+        yield warned
 
 
 def installed(package: str) -> bool:

@@ -228,7 +228,7 @@ class FitJob(TableJob):
         it holds aggregates alone.
     arguments : sequence of str
         The command line, which the report repeats.
-    said : sequence of str
+    warned : sequence of str
         The warnings so far, which the summary repeats.
     """
 
@@ -241,7 +241,7 @@ class FitJob(TableJob):
     page: bool = False
     rows: bool = False
     arguments: Sequence[str] = ()
-    said: Sequence[str] = ()
+    warned: Sequence[str] = ()
 
     endings: ClassVar = {
         "labels": ".labels.csv",

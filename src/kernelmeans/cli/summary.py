@@ -56,7 +56,7 @@ def fit_summary(
             for name, value in model.get_params().items()
         },
         "files": {name: str(path) for name, path in files.items()},
-        "warnings": list(job.said),
+        "warnings": list(job.warned),
     }
     if task.view_columns is not None:
         seen = zip(summary["kernels"], model.kernels_, task.view_columns, strict=True)

@@ -168,8 +168,8 @@ class Texts:
     missing : frozenset of str
         Words for missing values.
     clean : dict
-        For each different text, the text without blanks around it, or ="" that keeps Excel from
-        changing it; None if it is missing.
+        For each different text, the text without blanks around it, and without the ="" that keeps
+        Excel from changing it; None if it is missing.
     """
 
     def __init__(self, values: Array, known: Collection[str] = ()) -> None:
