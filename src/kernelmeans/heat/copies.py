@@ -11,7 +11,7 @@ from kernelmeans.heat.neighbors import NearestRows
 #: within ten times this.
 ROUNDED = 1e-5
 #: Rows whose distances tell what that of most rows is, and the quantile that does.
-COMPARED, APART = 200, 0.95
+COMPARED, APART = 200, 0.75
 #: Fewest nodes for each cluster that may be left.
 FEWEST_NODES = 10
 
@@ -46,7 +46,7 @@ def without_copies(
         return nearest, None
     columns, distances = nearest.near(n_neighbors - 1)
     sample = np.random.default_rng(0).permutation(len(known))[:COMPARED]
-    # A large quantile, because most rows may be copies.
+    # Most rows may be copies, and so most distances small; or some rows very far, and some large.
     reach = ROUNDED * float(np.quantile(nearest.among(sample), APART))
     # Rows that are far away many times are nodes of distance 0 already.
     is_repeated = known[columns[:, -1]] == known
