@@ -11,7 +11,7 @@ from kernelmeans.heat.neighbors import NearestRows
 #: within ten times this.
 ROUNDED = 1e-5
 #: Rows whose distances tell what that of most rows is, and the quantile that does.
-COMPARED, APART = 200, 0.75
+COMPARED, APART = 100, 0.75
 #: Fewest nodes for each cluster that may be left.
 FEWEST_NODES = 10
 
@@ -48,9 +48,9 @@ def without_copies(
     sample = np.random.default_rng(0).permutation(len(known))[:COMPARED]
     # Most rows may be copies, and so most distances small; or some rows very far, and some large.
     reach = ROUNDED * float(np.quantile(nearest.among(sample), APART))
+    closed = np.flatnonzero(distances[:, -1] <= reach)
     # Rows that are far away many times are nodes of distance 0 already.
-    is_repeated = known[columns[:, -1]] == known
-    if not (reach and ((distances[:, -1] <= reach) & ~is_repeated).any()):
+    if not (reach and (known[columns[closed, -1]] != known[closed]).any()):
         return nearest, None
     leaders = _leaders(nearest, n_neighbors, reach)
     kept, counts = np.unique(leaders, return_counts=True)
