@@ -33,7 +33,7 @@ from kernelmeans.cli.app import app
 from kernelmeans.models import Model, placing
 from kernelmeans.models.archive import TRUSTED_TYPES
 from kernelmeans.rows import open_rows
-from kernelmeans.tables import TableTransformer
+from kernelmeans.tables import TableTransformer, read_table
 
 rng = np.random.default_rng(0)
 X = np.concatenate([rng.normal(center, 1, (40, 3)) for center in (0, 5, 10)])
@@ -401,3 +401,18 @@ def test_descriptions_and_reports_are_those_of_the_pipeline(people):
     assert str(people.describe(PEOPLE)) == str(describe(people.pipeline, PEOPLE))
     expected = ClusterReport(people.pipeline, PEOPLE, title="Ours").verdict
     assert people.report(PEOPLE, title="Ours").verdict == expected
+
+
+@pytest.mark.filterwarnings("ignore:.*columns without a name")
+def test_the_second_of_two_equal_names_has_two_names(tmp_path, rng):
+    """`read_table` calls it x_2, and pandas x.1."""
+    path = tmp_path / "twice.csv"
+    numbers = 9 * (np.arange(60) % 2)[:, None] + rng.normal(size=(60, 3))
+    np.savetxt(path, numbers, delimiter=",", header="x,x,x", comments="", fmt="%.3f")
+    ours, theirs = read_table(path), pd.read_csv(path)
+    assert (ours.columns, [*theirs]) == (["x", "x_2", "x_3"], ["x", "x.1", "x.2"])
+    for table in (ours, theirs):
+        pipeline = make_pipeline(TableTransformer(), KernelPowerKMeans(2, random_state=0))
+        model = Model.of(pipeline.fit(table), table)
+        for new in (ours, theirs, path):
+            np.testing.assert_array_equal(model.label(new).labels, pipeline[-1].labels_)

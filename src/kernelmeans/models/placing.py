@@ -22,6 +22,7 @@ from kernelmeans.heat import GraphKernel
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.files import Reading
+from kernelmeans.tables.frames import other_names
 from kernelmeans.tables.inspection import unseen_values, wrong_values
 from kernelmeans.tables.spellings import Doubt, said_doubts
 
@@ -240,7 +241,7 @@ def columns_in(model: "Model", table: Any) -> list[str]:
     """Find the columns of a model in a table: by name, or by position where it has no names."""
     of_file = is_file(table)
     names = table.names if of_file else list(map(str, table.columns))
-    alike = {single_blanks(name): name for name in names} | {name: name for name in names}
+    alike = other_names(names) | {name: name for name in names}
     found = [alike.get(name) or alike.get(single_blanks(name)) for name in model.columns]
     missing = [name for name, own in zip(model.columns, found, strict=True) if own is None]
     if not missing:

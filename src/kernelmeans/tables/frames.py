@@ -1,5 +1,6 @@
 """Tables of any kind as named columns: data frames of polars and pandas, and arrays."""
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from numbers import Real
@@ -15,6 +16,40 @@ from kernelmeans._given import plain, with_gaps
 from kernelmeans._text import counted, listed, single_blanks
 from kernelmeans._typing import Array
 from kernelmeans.tables.numerals import number_of
+
+#: What `read_table`, and what pandas calls the second of two columns with the same name.
+_OURS, _OF_PANDAS = re.compile(r"(.+)_([2-9]|[1-9][0-9]+)"), re.compile(r"(.+)\.([1-9][0-9]*)")
+
+
+def other_names(names: Collection[str]) -> dict[str, str]:
+    """Names that mean the same columns.
+
+    Blanks around a name and double blanks do not count: files of text are read without the former,
+    but pandas keeps them. The second of two columns called ``x`` is ``x_2`` here, and ``x.1`` for
+    pandas.
+
+    Parameters
+    ----------
+    names : collection of str
+        The names of the columns of a table.
+
+    Returns
+    -------
+    dict of str
+        The name of the column for each other name.
+
+    Examples
+    --------
+    >>> from kernelmeans.tables.frames import other_names
+    >>> other_names(["x", "x_2", "a  b"])
+    {'x': 'x', 'x_2': 'x_2', 'a b': 'a  b', 'x.1': 'x_2'}
+    """
+    known, others = {*names}, {single_blanks(name): name for name in names}
+    for name in names:
+        for form, other, step in ((_OURS, "{}.{}", -1), (_OF_PANDAS, "{}_{}", 1)):
+            if (found := form.fullmatch(name)) and found[1] in known:
+                others.setdefault(other.format(found[1], int(found[2]) + step), name)
+    return others
 
 
 class Table(Mapping[str, Array]):
@@ -42,8 +77,7 @@ class Table(Mapping[str, Array]):
 
     Notes
     -----
-    Columns are found by name. Blanks around it and double blanks do not count: files of text are
-    read without the former, but pandas keeps them.
+    Columns are found by name, or by one of its `other_names`.
     """
 
     def __init__(
@@ -78,7 +112,7 @@ class Table(Mapping[str, Array]):
         self.X, self.names = X, [str(name) for name in names or columns]
         self.missing_words = {str(value).strip().lower() for value in missing_values}
         self._places = {name: place for place, name in enumerate(self.names)}
-        self._alike = {single_blanks(name): place for name, place in self._places.items()}
+        self._alike = {other: self._places[name] for other, name in other_names(self.names).items()}
         if len(self._places) < len(self.names):
             twice = [name for name, count in Counter(self.names).items() if count > 1]
             raise ValueError(
