@@ -604,5 +604,6 @@ class TestManners:
         answers = np.random.default_rng(0).integers(0, 4, size=(300, 3)).astype(float)
         ages = np.random.default_rng(0).integers(20, 60, size=(300, 1)).astype(float)
         amounts = np.random.default_rng(0).gamma(2, 20, size=(300, 1)).round(-1)
-        for rows in (answers, ages, np.hstack([amounts, answers[:, :1]])):
+        few = np.repeat(X[:8], 40, axis=0)[:300]
+        for rows in (answers, ages, np.hstack([amounts, answers[:, :1]]), few):
             assert searched(X=rows, scoring="prediction_strength").n_rows_used_ == 300

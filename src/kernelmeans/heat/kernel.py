@@ -507,15 +507,16 @@ class HeatKernel(DiffusionKernel):
             lambda: untorn(nodes, n_neighbors), lambda: ("untorn", nodes.content, n_neighbors)
         )
         density = self._settle_density(partial(seek, sought), n_nodes)
+        # Whoever names the number of neighbours wants so many.
+        cuts_far = self._given["n_neighbors"] == "auto"
         graph, pieces, n_neighbors = self._neighbor_graph(
-            partial(sought.graph, density=density, keeps_far=self._given["n_neighbors"] != "auto"),
+            partial(sought.graph, density=density, keeps_far=not cuts_far),
             n_neighbors,
             n_nodes,
             n_clusters,
         )
         pieces = without_near(pieces, n_clusters, sought, n_neighbors)
         called = f"{self.title}: the graph"
-        cuts_far = self._given["n_neighbors"] == "auto"
         warn_of_pieces(
             pieces, wanted, called, n_neighbors, sought.ranks, self.family, cuts_far=cuts_far
         )

@@ -190,9 +190,11 @@ class Samples:
         if X is None or X.shape[1] == 1:
             return every
         _, first, counts = np.unique(digests(X), return_index=True, return_counts=True)
-        are_copied = np.count_nonzero(counts > 1) > REPEATED * max(len(first), FEWEST_ONCE)
+        are_copied = np.count_nonzero(counts > 1) > REPEATED * len(first)
         fine = (True for values in X[first].T if 2 * len(np.unique(values)) > len(first))
-        return np.sort(first) if are_copied and len(list(islice(fine, 2))) == 2 else every
+        if are_copied and len(first) >= FEWEST_ONCE and len(list(islice(fine, 2))) == 2:
+            return np.sort(first)
+        return every
 
     def subset(self, rows: IntArray) -> "Samples":
         """Some rows alone, in memory."""
