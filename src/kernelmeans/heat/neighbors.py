@@ -346,8 +346,8 @@ class NearestRows:
         density : Density, default=FLAT
             The density of the rows, which weighs the edges.
         keeps_far : bool, default=True
-            Whether there are edges from a small group to rows that are 20 times as far as the fifth
-            neighbours of both ends, and as most rows are from their last neighbour.
+            Whether very long edges stay. They are 20 times as long as the distance to the fifth
+            neighbour of either end, and as that of most rows to their last neighbour.
 
         Returns
         -------

@@ -129,9 +129,9 @@ default="jaccard"
         and for rows of no cluster.
         No other labels are kept, and these take a byte each for up to 127 clusters.
     rows_used_ : ndarray of int of shape (n_rows_used,)
-        Indices of the rows that were used: all, or 4000 drawn at random if there are more. If more
-        than a tenth of the different rows are repeated, and two columns have mostly different
-        values, each is used once.
+        Indices of the rows that were used: all, or 4000 drawn at random if there are more. Copies
+        are used once. They are copies if more than a tenth of the different rows are repeated, and
+        two columns have mostly different values.
     n_rows_, n_rows_used_ : int
         Number of all rows, and of the rows that were used.
     n_splits_ : int
