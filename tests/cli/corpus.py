@@ -242,6 +242,12 @@ COLUMNS = {
     "dates in digits": written(
         with_columns(since=[day.replace("-", "") for day in DAYS]), dates=True
     ),
+    "durations": written(
+        with_columns(
+            time=[None if row % 9 == 4 else pd.Timedelta(X[row, 1], "h") for row in range(N)]
+        ),
+        lambda path: pd.read_csv(path).assign(time=lambda table: pd.to_timedelta(table["time"])),
+    ),
     "whole numbers as categories": written(
         with_columns(floor=repeated(1, 2, 3, 1)), categorical=["floor"]
     ),

@@ -1,5 +1,6 @@
 """What columns are, by their values: a row of the table below for each habit that is known."""
 
+import io
 import re
 import warnings
 
@@ -11,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 
 from kernelmeans.tables import TableTransformer, column_kind
 from kernelmeans.tables.kinds import found_in
-from kernelmeans.tables.values import days_of
+from kernelmeans.tables.values import days_of, duration_of
 
 N = 400
 RNG = np.random.default_rng(0)
@@ -533,6 +534,41 @@ def test_dates_are_written_in_many_ways(text, minutes):
 @pytest.mark.parametrize("text", ["1970/13/01", "1970/01-02", "01/02/1970"])
 def test_other_dates_are_not_guessed(text):
     assert np.isnan(days_of(text))
+
+
+@pytest.mark.parametrize("span", ["00:00:01", "1:56:33", "-36:00:59.25", "3 days", "-1 days"])
+def test_durations_are_days(span):
+    delta = pd.Timedelta(span)
+    for text in (str(delta), str(delta.to_pytimedelta()), span):
+        if ":" in text:
+            assert duration_of(text) == pytest.approx(delta / pd.Timedelta("1D"))
+    assert np.isnan(duration_of(f"{span}:"))
+
+
+@pytest.mark.parametrize("text", ["1:56", "10:70:00", "1:2:3", "3 days", "12:30:00 PM", ":00:00"])
+def test_other_text_is_no_duration(text):
+    assert np.isnan(duration_of(text))
+
+
+def test_durations_are_read_as_frames_hold_them(rng):
+    spans = pd.Series(pd.to_timedelta(rng.integers(-9, 10**6, 50), unit="s")).mask(
+        rng.random(50) < 0.1
+    )
+    spans[7] = pd.Timedelta(seconds=1.5)
+    held = pd.DataFrame({"time": spans, "size": rng.normal(size=50)})
+    written = pl.read_csv(io.StringIO(held.to_csv(index=False)))
+    assert written.schema["time"] == pl.String
+    for fitted in (held, written):
+        transformer = TableTransformer().fit(fitted)
+        assert [column.kind for column in transformer.columns_] == ["number", "number"]
+        for given in (held, pl.from_pandas(held), written):
+            np.testing.assert_allclose(transformer.transform(given), transformer.transform(held))
+    assert TableTransformer().fit(written).columns_[0].reason == "durations in days"
+
+
+def test_text_that_only_looks_like_durations_stays_text():
+    assert column_kind([*["1:56:33", "2:00:01", "0:10:00"] * 9, "late", "later", "12"]) != "number"
+    assert column_kind(["1:56:33"] * 9) == "constant"
 
 
 def test_a_last_row_of_totals_is_pointed_out(rng):

@@ -149,9 +149,10 @@ def test_columns_of_several_levels_as_pandas_writes_them(tmp_path, rng, ending, 
 
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx"])
-@pytest.mark.parametrize("levels", [[None] * 3, ["what", "year", "month"]])
-def test_columns_of_three_levels(tmp_path, rng, ending, levels):
-    groups = [["hours", "euros"], ["2024", "2025"], ["jan", "feb"]]
+@pytest.mark.parametrize("levels", [[None] * 3, ["what", "year", "month"], [None, "year", "month"]])
+@pytest.mark.parametrize("months", [["jan", "feb"], [1, 2]])
+def test_columns_of_three_levels(tmp_path, rng, ending, levels, months):
+    groups = [["hours", "euros"], [2024, 2025], months]
     columns = pd.MultiIndex.from_product(groups, names=levels)
     numbers = rng.normal(size=(5, 8))
     table = pd.DataFrame(numbers, pd.Index(list("abcde"), name="shop"), columns)
@@ -159,8 +160,48 @@ def test_columns_of_three_levels(tmp_path, rng, ending, levels):
     (table.to_csv if ending == "csv" else table.to_excel)(path)
     with pytest.warns(UserWarning, match="line 4.* and the 3 above it are taken for the names"):
         found = read_table(path)
-    assert found.columns == ["shop", *map(" ".join, columns)]
+    assert found.columns == ["shop", *(" ".join(map(str, column)) for column in columns)]
     np.testing.assert_allclose(found[:, 1:].to_numpy(), numbers)
+
+
+def two_years(**names):
+    """A table of two columns for each of two years, as `pivot_table` makes it."""
+    columns = pd.MultiIndex.from_product([["cost", "sales"], [2024, 2025]], **names)
+    return pd.DataFrame(np.arange(20.0).reshape(5, 4) / 7, list("abcde"), columns)
+
+
+PIVOT = two_years(names=[None, "year"]).rename_axis("shop")
+
+
+@pytest.mark.parametrize(
+    ("write", "first"),
+    [
+        (lambda path: PIVOT.to_csv(path.with_suffix(".csv")), "shop"),
+        (lambda path: PIVOT.to_excel(path.with_suffix(".xlsx")), "shop"),
+        (lambda path: PIVOT.reset_index().to_csv(path.with_suffix(".csv"), index=False), "shop"),
+        (lambda path: two_years().to_csv(path.with_suffix(".csv")), "column_0"),
+        (lambda path: two_years().to_excel(path.with_suffix(".xlsx")), "column_0"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*columns without a name", "ignore:.*only numbers")
+def test_numbers_below_names_of_groups_are_names(tmp_path, write, first):
+    write(tmp_path / "table")
+    (path,) = tmp_path.iterdir()
+    with pytest.warns(UserWarning, match="above it are taken for the names of the columns"):
+        found = read_table(path)
+    names = ["cost 2024", "cost 2025", "sales 2024", "sales 2025"]
+    assert found.columns[-5:] == [first, *names]
+    np.testing.assert_allclose(found[names].to_numpy(), two_years().to_numpy())
+
+
+@pytest.mark.parametrize(
+    "row", ["7,1,2,3,4", ",1.5,2,3,4", ",1,1,3,4"], ids=["a value", "a fraction", "a number twice"]
+)
+@pytest.mark.filterwarnings("ignore:.*columns without a name", "ignore:.*have no value")
+def test_numbers_that_may_be_values_are_no_names(tmp_path, row):
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join([",a,a,b,b", row, "8,9,10,11,12", "13,14,15,16,17"]))
+    assert read_table(path).height == 3
 
 
 @pytest.mark.parametrize("above", ["region,2023,,2024,", ",2023,,2024,"])

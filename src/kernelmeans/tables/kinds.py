@@ -25,12 +25,14 @@ from kernelmeans.tables.spellings import (
     numbers_among,
 )
 from kernelmeans.tables.values import (
+    DAYS,
     FIRST_DATE,
     FLAGS,
     LAST_DATE,
     Texts,
     days_of,
     days_of_numbers,
+    duration_of,
     flag_of,
     is_date,
     is_no_date,
@@ -184,7 +186,8 @@ def found_in(values: Array, name: str, *, is_category: bool = False, marks: Mark
     if numbers is not None and not is_category:
         # New rows may hold text in the marks of the table.
         decimal = "." if _have_fractions(numbers) else marks.chosen(".,")
-        return _among_numbers(numbers, values, name)._replace(spelling=Spelling(decimal))
+        spelling = Spelling(decimal, unit=DAYS if values.dtype.kind == "m" else "")
+        return _among_numbers(numbers, values, name)._replace(spelling=spelling)
     if (is_odd := _are_odd(values)).any():
         # The text of long lists would take longer than everything else.
         n_missing = Texts(values[~is_odd]).n_missing
@@ -263,6 +266,8 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, mark
         if (found := _numbers_in(texts, values, name, marks)) is not None:
             return found
         if (found := _dates_in(texts, len(values))) is not None:
+            return found
+        if (found := _durations_in(texts, len(values))) is not None:
             return found
         if (example := _measure_in(counts)) is not None:
             example = repr(shortened(example, 60))
@@ -348,6 +353,20 @@ def _dates_in(texts: Texts, n_rows: int) -> Found | None:
     if not read_all:
         return Found("date", UNREAD, n_missing, spelling=spelling)
     return Found("date", ON_REQUEST, n_missing, numbers, spelling=spelling)
+
+
+def _durations_in(texts: Texts, n_rows: int) -> Found | None:
+    """Find the kind of a column of durations in text, some of them missing; None for any other."""
+    days = {text: one for text in texts.counts if (one := duration_of(text)) == one}
+    unknown = texts.counts.keys() - days.keys()
+    if not days or not are_rare_words(unknown, texts.counts, n_rows):
+        return None
+    numbers = texts.map(lambda text: days.get(text, np.nan))
+    n_missing = n_rows - sum(texts.counts[text] for text in days)
+    if len(set(days.values())) == 1:
+        return _constant(n_missing)
+    spelling = Spelling(unit=DAYS, words=tuple(sorted({text.lower() for text in unknown})))
+    return Found("number", "durations in days", n_missing, numbers, spelling=spelling)
 
 
 def _with_words(found: Found, texts: Texts) -> Found:

@@ -11,7 +11,7 @@ import numpy as np
 from kernelmeans._memory import cached_property
 from kernelmeans._text import counted, shortened
 from kernelmeans._typing import Array
-from kernelmeans.tables.numerals import WORDS
+from kernelmeans.tables.numerals import WORDS, same_unit
 from kernelmeans.tables.spellings import ANY, FEW_ROWS, PLAIN, Doubt, Marks, Spelling
 
 #: Text of empty cells, in lower case. Python and pandas write None and NaN in some of these ways.
@@ -40,6 +40,13 @@ _DATES = [
 # A date whose order of day and month is not known.
 _OTHER_DATE = re.compile(rf"\d{{1,4}}([/.-])\d{{1,2}}\1\d{{2,4}}{_TIME}", re.ASCII | re.IGNORECASE)
 _COMPACT_DATE = re.compile(r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)", re.ASCII)
+# Hours, minutes and seconds, as R and databases write a duration, and days before them, as Python
+# and pandas do.
+_DURATION = re.compile(
+    r"(?:(?P<days>-?\d+) days?,?\s?)?"
+    r"(?P<sign>[+-]?)(?P<hours>\d+):(?P<minutes>[0-5]\d):(?P<seconds>[0-5]\d(?:[.,]\d+)?)",
+    re.ASCII,
+)
 _DAY = 86400.0
 #: The other text of a truth value: a word among objects, but 0 or 1 in a column of truth values.
 _TRUTH = {"0": "False", "1": "True", "False": "0", "True": "1"}
@@ -107,6 +114,22 @@ def _iso_time(
     if hour and half and 1 <= int(hour) <= 12:  # 12 AM is midnight, and 13 PM is 13
         hour = str(int(hour) % 12 + 12 * (half in "pP"))
     return f"{hour or '0':0>2}{rest or ':00'}{sign or '+'}{hours or '0':0>2}:{minutes or '00'}"
+
+
+def duration_of(text: str) -> float:
+    """The days of a duration such as 1:56:33 or 2 days 01:56:33; NaN if it is none.
+
+    Examples
+    --------
+    >>> from kernelmeans.tables.values import duration_of
+    >>> duration_of("36:00:00"), duration_of("-1 days +12:00:00"), duration_of("1:56")
+    (1.5, -0.5, nan)
+    """
+    if (found := _DURATION.fullmatch(text)) is None:
+        return np.nan
+    days, sign, hours, minutes, seconds = found.groups()
+    time = 3600 * int(hours) + 60 * int(minutes) + float(seconds.replace(",", "."))
+    return int(days or 0) + (-time if sign == "-" else time) / _DAY
 
 
 def days_of_numbers(numbers: Array) -> Array:
@@ -248,6 +271,9 @@ class Texts:
         return next((row, text) for row, text in rows if text is not None and wanted(text))
 
 
+#: The unit of durations, and how text of some kinds is read.
+DAYS = "day"
+_READINGS = {"date": days_of, "flag": flag_of, "duration": duration_of}
 #: The code of a value that a category did not have in the fit.
 UNSEEN = -1.0
 
@@ -297,10 +323,11 @@ def read_column(
     if (numbers := numbers_of(values)) is None:
         texts = Texts(values)
         found, doubt = ({}, None) if kind == "date" else spelling.read(texts.counts, marks, proved)
+        in_days = kind == "number" and same_unit(spelling.unit or "") == DAYS
+        own_reading = _READINGS.get("duration" if in_days else kind, lambda _: np.nan)
 
         def read(text: str) -> float:
-            own = days_of(text) if kind == "date" else flag_of(text) if kind == "flag" else np.nan
-            if own == own:
+            if (own := own_reading(text)) == own:
                 return own
             is_missing = spelling.is_missing(text) or (kind == "date" and is_no_date(text))
             return np.nan if is_missing else found.get(text, np.inf)

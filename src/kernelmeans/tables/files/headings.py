@@ -75,31 +75,43 @@ def _names_in_two_lines(upper: Record, below: Sequence[Record], n_index: int) ->
     """The names of columns below names of groups of them; None if there are no groups.
 
     A group has its name above its first column alone, or above each. The second line holds words
-    that do not occur again, one of them above numbers. The first columns may have no name here.
+    that do not occur again, one of them above numbers, or years. The first columns may have no name
+    here.
     """
     columns = [[text.strip() for text in column] for column in zip(upper, *below, strict=True)]
     has_name = [up or low for up, low, *_ in columns]
+    is_named = n_index > 0
     n_index = max(n_index, len(list(takewhile(lambda name: not name, has_name))))
     filled = [column for column in columns[n_index:] if any(column)]
     if not (
         any(up and after in ("", up) and low for (up, *_), (after, low, *_) in pairwise(columns))
         and all(up or low for up, low, *_ in filled)
-        and not any(low and (is_number(low) or low in values) for _, low, *values in filled)
         and any(low and _are_numbers(values) for _, low, *values in filled)
     ):
         return None
     names = [low or up for up, low, *_ in columns]
-    if len({*names[n_index:]} - {""}) == len(filled):
-        return names
     groups: Iterable[str] = accumulate((up for up, *_ in columns), lambda group, up: up or group)
-    return [f"{group} {name}".strip() if low else name
-            for group, name, (_, low, *_) in zip(groups, names, columns, strict=True)]  # fmt: skip
+    joined = [
+        f"{group} {name}".strip() if low else name
+        for group, name, (_, low, *_) in zip(groups, names, columns, strict=True)
+    ]
+    if any(low and (is_number(low) or low in values) for _, low, *values in filled):
+        are_years = all(low.isdecimal() for _, low, *_ in filled if low)
+        # A row of the table would have a value in its first column, or some number twice.
+        is_row = bool(columns[0][1]) or not _are_different(joined[n_index:], len(filled))
+        if not are_years or (is_row and not is_named):
+            return None
+    return names if _are_different(names[n_index:], len(filled)) else joined
+
+
+def _are_different(names: Iterable[str], count: int) -> bool:
+    return len({*names} - {""}) == count
 
 
 def _names_of_index(above: Record, upper: Record, below: Sequence[Record]) -> list[str]:
     """The names of the first columns in a line of their own, as of pandas; empty without one.
 
-    Above them there is nothing, or the names of the levels above one of them.
+    In each line above them there is nothing, or the name of a level of names.
     """
     texts = [text.strip() for text in below[0]]
     count = texts.index("") if "" in texts else 0
@@ -109,8 +121,7 @@ def _names_of_index(above: Record, upper: Record, below: Sequence[Record]) -> li
         and _is_label(texts, count)
         and not any(map(is_number, texts[:count]))
         and any(map(str.strip, below[1][count:]))
-        and [*map(bool, lines[0])] == [*map(bool, lines[1])]
-        and sum(map(bool, lines[0])) < 2
+        and all(sum(map(bool, line)) < 2 for line in lines)
     ):
         return []
     return texts[:count]
