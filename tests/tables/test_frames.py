@@ -21,7 +21,8 @@ from kernelmeans import (
     describe,
 )
 from kernelmeans.plotting import draw_clusters, plot_fit
-from kernelmeans.tables import TableTransformer
+from kernelmeans.tables import TableTransformer, read_table
+from kernelmeans.tables.frames import Table
 
 N = 48
 GROUP = np.arange(N) % 2
@@ -281,3 +282,23 @@ def test_labels_of_pandas_with_gaps():
     labels = pd.Series(cycled(0, 1, None), dtype="Int64")
     described = describe(labels, numbers("pandas"))
     assert (described.n_unplaced, [one.size for one in described.records]) == (16, [16, 16])
+
+
+def test_names_on_several_levels_are_those_of_the_file(tmp_path, rng):
+    columns = pd.MultiIndex.from_product([["cost", "sales"], [2024, 2025]])
+    held = pd.DataFrame(rng.normal(size=(9, 4)), list("abcdefghi"), columns).rename_axis("shop")
+    held.reset_index().to_csv(tmp_path / "pivot.csv", index=False)
+    with pytest.warns(UserWarning, match="taken for the names of the columns"):
+        written = read_table(tmp_path / "pivot.csv")
+    again = pd.read_csv(tmp_path / "pivot.csv", header=[0, 1])  # its first column is Unnamed below
+    transformer = TableTransformer().fit(written)
+    for table in (held, again):
+        assert_array_equal(transformer.transform(table), transformer.transform(written))
+        assert Table(table).names[-4:] == written.columns[-4:]
+    assert Table(held["cost"]).names == ["2024", "2025"]
+    assert "('cost', '2024')" not in Table(written)
+
+
+def test_models_of_earlier_states_find_names_on_several_levels():
+    held = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "x"), ("b", "x")]))
+    assert_array_equal(Table(held)["('b', 'x')"], [2])

@@ -19,6 +19,8 @@ from kernelmeans.tables.numerals import number_of
 
 #: What `read_table`, and what pandas calls the second of two columns with the same name.
 _OURS, _OF_PANDAS = re.compile(r"(.+)_([2-9]|[1-9][0-9]+)"), re.compile(r"(.+)\.([1-9][0-9]*)")
+#: What pandas calls a column without a name on a level.
+_UNNAMED = re.compile(r"Unnamed: \d+_level_\d+")
 
 
 def other_names(names: Collection[str]) -> dict[str, str]:
@@ -50,6 +52,22 @@ def other_names(names: Collection[str]) -> dict[str, str]:
             if (found := form.fullmatch(name)) and found[1] in known:
                 others.setdefault(other.format(found[1], int(found[2]) + step), name)
     return others
+
+
+def flat_names(columns: Iterable[Any]) -> list[str]:
+    """Names of columns as text. Those on several levels of pandas are as `read_table` reads them.
+
+    Examples
+    --------
+    >>> from kernelmeans.tables.frames import flat_names
+    >>> flat_names([("shop", ""), ("cost", 2024), ("sales", 2024)])
+    ['shop', 'cost 2024', 'sales 2024']
+    """
+    levels = [column if isinstance(column, tuple) else (column,) for column in columns]
+    parts = [[str(one) for one in each if not _UNNAMED.fullmatch(str(one))] for each in levels]
+    full = [" ".join(filter(None, each)) for each in parts]
+    last = [next(filter(None, reversed(each)), "") for each in parts]
+    return last if len({*last}) == len(last) else full
 
 
 class Table(Mapping[str, Array]):
@@ -109,10 +127,14 @@ class Table(Mapping[str, Array]):
                     "describe(model, table, X=X) or ClusterReport(model, X, table=table)."
                 )
         columns = X.columns if self.named else range(X.shape[1])
-        self.X, self.names = X, [str(name) for name in names or columns]
+        self.X, self.names = X, flat_names(names or columns)
         self.missing_words = {str(value).strip().lower() for value in missing_values}
         self._places = {name: place for place, name in enumerate(self.names)}
-        self._alike = {other: self._places[name] for other, name in other_names(self.names).items()}
+        # Models of earlier states know names on several levels as tuples.
+        others = {str(column): name for column, name in zip(columns, self.names, strict=True)}
+        others = {single_blanks(other): name for other, name in others.items()}
+        others |= other_names(self.names)
+        self._alike = {other: self._places[name] for other, name in others.items()}
         if len(self._places) < len(self.names):
             twice = [name for name, count in Counter(self.names).items() if count > 1]
             raise ValueError(
