@@ -1,11 +1,11 @@
 """What other methods get wrong: noise, sizes and densities that differ.
 
 Two moons in a fifth of noise, four groups of very different size, and three that touch and differ
-in density, clustered by four methods. They are given the number of clusters; HDBSCAN, which takes
-none, gets a tenth of the mean group as its smallest cluster. All other parameters have their
-defaults, and spectral clustering uses its graph of nearest neighbours. Rows of noise are drawn in
-the colour of their cluster, and not scored. Needs matplotlib. Writes shapes.png, or the file named
-on the command line.
+in density, clustered by four methods. They are given the number of clusters, but for HDBSCAN, which
+takes none. All other parameters have their defaults, and spectral clustering uses its graph of
+nearest neighbours. With 10 to 50 rows as its smallest cluster HDBSCAN has 0.82 to 0.84 on the last
+set instead of 0.76, and the same on the others. Rows of noise are drawn in the colour of their
+cluster, and not scored. Needs matplotlib. Writes shapes.png, or the file named on the command line.
 """
 
 import sys
@@ -42,11 +42,11 @@ def densities() -> tuple[np.ndarray, np.ndarray]:
     return make_blobs(900, cluster_std=[1.0, 2.5, 0.5], random_state=170)
 
 
-def methods(k: int, n_rows: int) -> dict[str, ClusterMixin]:
+def methods(k: int) -> dict[str, ClusterMixin]:
     return {
         "k-means": KMeans(k, random_state=0),
         "spectral clustering": SpectralClustering(k, affinity="nearest_neighbors", random_state=0),
-        "HDBSCAN": HDBSCAN(min_cluster_size=n_rows // (10 * k), copy=True),
+        "HDBSCAN": HDBSCAN(copy=True),
         "KernelPowerKMeans": KernelPowerKMeans(k, random_state=0),
     }
 
@@ -58,7 +58,7 @@ def main() -> None:
     panels = figure.subplots(len(sets), 4)
     for row, (X, y) in zip(panels, sets, strict=True):
         known = y >= 0
-        for ax, (name, model) in zip(row, methods(y.max() + 1, len(X)).items(), strict=True):
+        for ax, (name, model) in zip(row, methods(y.max() + 1).items(), strict=True):
             labels = model.fit_predict(X)
             agreement = adjusted_rand_score(y[known], labels[known])
             colors = np.where(labels < 0, NOISE, COLORS[labels % len(COLORS)])
