@@ -68,15 +68,26 @@ def test_the_cut_counts_edges_alike_and_by_weight_and_the_entropy_their_ends():
     X, _ = unequal()
     model = fitted(X)
     near = kneighbors_graph(X, model.n_neighbors_ - 1).toarray() > 0
-    pairs = near | near.T
     weighted = oracle.neighbor_graph(cdist(X, X), model.n_neighbors_)
     np.fill_diagonal(weighted, 0)
-    edges = pairs / pairs.sum() / 2 + weighted / weighted.sum() / 2
+    cut, entropy = 1.0, 1.0
+    for edges, exponent in ((near | near.T, 2 / 3), (weighted, 1 / 3)):
+        parts = np.array([edges[model.labels_ == c].sum() for c in range(4)]) / edges.sum()
+        between = edges[model.labels_[:, None] != model.labels_].sum() / edges.sum()
+        cut *= between**exponent
+        entropy *= (-(parts * np.log(parts)).sum()) ** exponent
     chosen = model.times_["t"] == model.t_
-    between = edges[model.labels_[:, None] != model.labels_].sum()
-    assert model.times_["cut"][chosen] == pytest.approx(between)
-    parts = np.array([edges[model.labels_ == c].sum() for c in range(4)])
-    assert model.times_["entropy"][chosen] == pytest.approx(-(parts * np.log(parts)).sum())
+    assert model.times_["cut"][chosen] == pytest.approx(cut)
+    assert model.times_["entropy"][chosen] == pytest.approx(entropy)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("part", [0.05, 0.2])
+def test_clusters_of_very_different_sizes_in_noise(part, seed):
+    X, y = unequal(seed=seed)
+    low, high = X.min(axis=0), X.max(axis=0)
+    noise = np.random.default_rng(seed).uniform(low, high, (round(part * len(X)), 2))
+    assert adjusted_rand_score(y, fitted(np.concatenate([X, noise])).labels_[: len(X)]) >= 0.95
 
 
 def test_the_shortest_time_stays_unless_another_is_much_better():

@@ -24,6 +24,9 @@ FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
 #: BETTER / factor ** DECAY. Images lose if the first is larger, small round clusters if the second
 #: is smaller.
 BETTER, DECAY = 0.8, 0.25
+#: Exponents of the scores by the number of edges and by their weight, in their geometric mean. If
+#: the second is as large, crumbs win.
+EXPONENTS = np.array([[2 / 3], [1 / 3]])
 #: The method of the estimators, by default.
 DEFAULTS: Any = {
     "s0": "auto",
@@ -72,12 +75,11 @@ class Trial(NamedTuple):
     chooses: bool
     weighted: Data | None = None
 
-    def edges_between(self, nodes: IntArray, labels: IntArray, n_clusters: int) -> Array:
-        """The edges between clusters of nodes: the mean of those of both graphs."""
+    def edges_between(self, nodes: IntArray, labels: IntArray, n_clusters: int) -> list[Array]:
+        """The edges between clusters of nodes: those of the graph, and of the weighted one."""
         shares = cluster_shares(nodes, labels, self.graph.shape[0], n_clusters)
-        graphs = [graph for graph in (self.graph, self.weighted) if graph is not None]
-        mean: Array = np.mean([edges_between(graph, shares) for graph in graphs], axis=0)
-        return mean
+        weighted = self.graph if self.weighted is None else self.weighted
+        return [edges_between(graph, shares) for graph in (self.graph, weighted)]
 
     def edge_weights(self, sample_weight: Array, n_clusters: int) -> EdgeWeights | None:
         """What weighs the edges between clusters; None if it cannot, or has few rows."""
@@ -107,9 +109,11 @@ class Choice(NamedTuple):
     factor : float
         The best of `FACTORS`.
     cut : ndarray of shape (n_factors,)
-        For each factor, the fraction of all edges that connect clusters.
+        For each factor, the fraction of all edges that connect clusters: a geometric mean of
+        those by number and by weight.
     entropy : ndarray of shape (n_factors,)
-        That of the fractions of all edges that clusters have, or 0 where a cluster is empty.
+        That of the fractions of all edges that clusters have, or 0 where a cluster is empty: the
+        same mean.
     """
 
     factor: float
@@ -125,10 +129,11 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
     cut few edges. A longer time replaces the shortest only if the score falls by a third, and more
     for the longest, because clusters of similar times hardly differ.
 
-    Edges of neighbours count twice: alike, and by their weights in the kernel. The fraction is the
-    mean of both. Edges of a given graph count by their weights alone. Where anchors make the
-    kernel, edges between rows count alike. Several kernels count alike: clusters are those of the
-    mean kernel, and fractions the mean of those of all graphs.
+    Edges of neighbours count twice: alike, and by their weights in the kernel. The score is a
+    geometric mean of both. Every partition cuts many edges of rows of noise, but they weigh little.
+    Edges of a given graph count by their weights alone. Where anchors make the kernel, edges
+    between rows count alike. Several kernels count alike: clusters are those of the mean kernel,
+    and fractions the mean of those of all graphs.
 
     Parameters
     ----------
@@ -155,8 +160,8 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
             trial.edges_between(own, labels, n_clusters)
             for trial, own in zip(trials, nodes.T, strict=True)
         ]
-        judged.append(_judged(np.mean(between, axis=0)))
-    cut, entropy = np.transpose(judged)
+        judged.append([_judged(each) for each in np.mean(between, axis=0)])
+    cut, entropy = np.prod(np.power(judged, EXPONENTS), axis=1).T
     worth = np.divide(cut, entropy, out=np.full(len(cut), np.inf), where=entropy > 0)
     bars = np.append(1.0, BETTER / np.power(FACTORS[1:], DECAY))
     best = int(np.argmin(worth / bars))
