@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+import sklearn
 from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import make_blobs
@@ -120,6 +121,19 @@ def test_numbers_are_scaled_as_by_scikit_learn_with_weights_too():
         known = ~np.isnan(expected)
         Z = TableTransformer().fit_transform(frame, sample_weight=given)
         np.testing.assert_allclose(Z[known], expected[known], rtol=1e-12)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_global_output_is_for_the_result_alone(library):
+    frame, prepare = table(), TableTransformer()
+    expected, names = prepare.fit_transform(frame), prepare.get_feature_names_out().tolist()
+    with sklearn.config_context(transform_output=library):
+        found = prepare.fit_transform(frame)
+        again = prepare.transform(frame)
+    for one in (found, again):
+        assert type(one).__module__.split(".")[0] == library
+        assert list(one.columns) == names
+        np.testing.assert_array_equal(one, expected)
 
 
 @pytest.mark.parametrize("weights", [None, np.random.default_rng(2).random(N)])

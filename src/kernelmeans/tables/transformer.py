@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any, ClassVar, Self, get_args
 
 import numpy as np
+from sklearn import config_context
 from sklearn.base import TransformerMixin
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
@@ -687,7 +688,9 @@ class TableTransformer(TransformerMixin, Estimator):
         return scaler
 
     def _scaled(self, Z: Array) -> Array:
-        return Z if self.scaler_ is None else self.scaler_.transform(Z)
+        # A global `transform_output` is for results: gaps are filled in arrays.
+        with config_context(transform_output="default"):
+            return Z if self.scaler_ is None else self.scaler_.transform(Z)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
