@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse
+import sklearn
 import skops.io
 from click.testing import CliRunner
 from numpy.testing import assert_allclose, assert_array_equal
@@ -75,6 +76,16 @@ MODELS = {
         FRAME,
         NEW_FRAME,
     ),
+    "table of pandas": (
+        make_pipeline(TableTransformer(), RBF).set_output(transform="pandas"),
+        PEOPLE,
+        PEOPLE[::2],
+    ),
+    "other of polars": (
+        make_pipeline(MinMaxScaler(), HEAT).set_output(transform="polars"),
+        FRAME,
+        NEW_FRAME,
+    ),
     "other": (make_pipeline(MinMaxScaler(), HEAT), FRAME, NEW_FRAME),
     "gaps": (make_pipeline(SimpleImputer(), HEAT), FRAME, NEW_FRAME.mask(NEW_FRAME > 9)),
 }
@@ -131,6 +142,16 @@ class TestLabels:
         assert_array_equal(blocks.labels, whole.labels)
         assert_allclose(blocks.distances, whole.distances, rtol=1e-4)  # of float32
         assert_array_equal(blocks.far, whole.far)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("name", ["scaled", "table", "other"])
+def test_global_output_changes_no_label(name, library):
+    estimator, table, new = MODELS[name]
+    model = Model.of(estimator.fit(table), table)
+    expected = model.label(new)
+    with sklearn.config_context(transform_output=library):
+        assert_same(model.label(new), expected)
 
 
 @pytest.mark.parametrize("library", [pd.DataFrame, pl.from_pandas])
@@ -341,7 +362,7 @@ def test_earlier_labels_of_a_model_are_those_of_a_fit():
 
 
 class TestFiles:
-    @pytest.mark.parametrize("name", sorted(MODELS.keys() - {"other", "gaps"}))
+    @pytest.mark.parametrize("name", sorted(MODELS.keys() - {"other", "other of polars", "gaps"}))
     def test_a_model_that_is_saved_labels_the_same(self, name):
         estimator, table, new = MODELS[name]
         model = Model.of(estimator.fit(table), table)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 from sklearn.datasets import make_blobs, make_circles
 from sklearn.exceptions import NotFittedError
@@ -38,6 +39,12 @@ def test_clear_clusters_stay_apart_longest(model, paths):
     assert np.bincount(paths.n_distinct)[:10].argmax() == 5
     lowest = model.power_history_[np.isfinite(model.power_history_)].min()
     assert paths.powers[0] <= lowest
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_distances_may_be_frames(model, paths, library):
+    framed = clone(model).set_output(transform=library).fit(X)
+    assert_array_equal(centroid_paths(framed, X).places, paths.places)
 
 
 def test_without_clusters_all_centroids_part_from_one():

@@ -93,10 +93,10 @@ class NewRows:
         self.total: Any = np.zeros(1)
         self.transformers, self.estimator = parts(model.pipeline)
         # Arrays have no names of columns. Steps with names would warn of that.
+        self.estimator = without_names(self.estimator)
         self.are_numbers = all(type(one) is StandardScaler for one in self.transformers)
         if self.are_numbers:
             self.transformers = [without_names(one) for one in self.transformers]
-            self.estimator = without_names(self.estimator)
 
     def __iter__(self) -> Iterator[tuple[Any, BoolArray]]:
         """Yield the rows of each block that can be placed, and a mask of them in the block."""
@@ -188,6 +188,8 @@ class NewRows:
             with warnings.catch_warnings():
                 warnings.filterwarnings("ignore", "X: ")  # `remarks` says it once for all blocks
                 X = step.transform(X)
+        if is_frame(X):  # as set_output asks
+            X = np.asarray(X)
         if not is_stacked(self.estimator):
             self.total = self.total + np.asarray(X.sum(axis=0, dtype=float)).ravel()
         return X

@@ -10,7 +10,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import clone
 
-from kernelmeans._fitted import parts, readable, transformed
+from kernelmeans._fitted import on_host, parts, readable, transformed
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.plotting.style import BLUE, DASHED, PAGE, WIDTH, Picture
 
@@ -147,7 +147,7 @@ def centroid_paths(estimator: Any, X: Any) -> Paths:
             warnings.simplefilter("ignore")
             model.fit(X)
         start = model.memberships_
-        distances.append(model.transform(X) ** 2)
+        distances.append(on_host(model.transform(X)) ** 2)
     directions = [_centered(one) for one in distances]
     largest = _apart(directions[0]).max()
     n_distinct = [connected_components(_apart(one) <= _ONE * largest)[0] for one in directions]
