@@ -190,6 +190,16 @@ def test_other_formats(form):
     np.testing.assert_array_equal(model.fit(shuffled(X, 2).asformat(form)).labels_, expected)
 
 
+@pytest.mark.parametrize("given", [{"metric": "manhattan"}, {"kernel": "laplacian"}])
+@pytest.mark.parametrize("name", ["indices", "indptr"])
+def test_long_indices(given, name):
+    rows, estimator = X.copy(), KernelPowerKMeans(3, random_state=0, **given)
+    setattr(rows, name, getattr(rows, name).astype(np.int64))
+    found = estimator.fit(rows).predict(rows)
+    assert getattr(rows, name).dtype == np.int64
+    np.testing.assert_array_equal(found, estimator.fit(X).labels_)
+
+
 def test_a_matrix_in_order_is_not_copied():
     from kernelmeans._given import received
 

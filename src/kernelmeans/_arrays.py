@@ -74,7 +74,8 @@ def to_device_of(values: Any, x: Array) -> Any:
 def canonical(x: Any) -> Any:
     """A sparse matrix in CSR format, with each entry once and in order; anything else as it is.
 
-    Formulas take entries one by one, and SciPy would put them in order in place.
+    Formulas take entries one by one, and SciPy would put them in order in place. Indices are short
+    where they fit, because some formulas of scikit-learn take no others.
     """
     if not scipy.sparse.issparse(x) or x.ndim != 2:
         return x
@@ -82,6 +83,10 @@ def canonical(x: Any) -> Any:
     if not rows.has_canonical_format:
         rows = rows.copy()
         rows.sum_duplicates()
+    is_long = np.int64 in (rows.indices.dtype, rows.indptr.dtype)
+    if is_long and max(rows.nnz, *rows.shape) <= np.iinfo(np.int32).max:
+        columns, ends = rows.indices.astype(np.int32), rows.indptr.astype(np.int32)
+        return type(rows)((rows.data, columns, ends), rows.shape)
     return rows
 
 
