@@ -1,6 +1,8 @@
 """Clusters keep the numbers of earlier labels, and say what has become of the earlier clusters."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import sklearn
 from numpy.testing import assert_array_equal
@@ -143,6 +145,23 @@ def test_rows_without_an_earlier_cluster():
     assert kinds(none.changes_) == [(k, None, "new") for k in range(4)]
 
 
+@pytest.mark.parametrize(
+    "missing",
+    [
+        lambda like: np.where(like < 0, np.nan, like),
+        lambda like: pd.Series(like).where(like >= 0).astype("Int64"),
+        lambda like: pd.Series(like).where(like >= 0).astype("Int64").array,
+        lambda like: pl.Series(like).replace(-1, None),
+    ],
+)
+def test_a_missing_label_is_none(missing):
+    like = np.where(Y == 3, -1, LIKE)
+    expected = PowerKMeans(**SHORT).fit(X, like=like)
+    found = PowerKMeans(**SHORT).fit(X, like=missing(like))
+    assert_array_equal(found.labels_, expected.labels_)
+    assert found.changes_ == expected.changes_
+
+
 def test_a_weight_counts_as_so_many_rows():
     weight = np.r_[np.full(40, 0.5), np.full(30, 2.0), np.ones(40)]
     # Most rows of the earlier cluster 0 are in the first cluster, most of its weight in the second.
@@ -232,8 +251,10 @@ class TestRefusals:
         [
             (LIKE[1:], ValueError, r"like must be 110 integers.*, got int64 of shape \(109,\)"),
             (LIKE[:, None], ValueError, r"got int64 of shape \(110, 1\)"),
-            (LIKE + 0.5, ValueError, "got float64 .*; -1 stands for rows that had none"),
+            (LIKE + 0.5, ValueError, "got float64 .*; -1 or NaN stands for rows that had none"),
             (LIKE.astype(str), ValueError, "like must be 110 integers"),
+            (np.where(LIKE, LIKE, np.inf), ValueError, "like must be 110 integers"),
+            ([None, *LIKE[1:]], ValueError, "like must be 110 integers"),
             (3, ValueError, r"like must be 110 integers.* of shape \(\)"),
             (PowerKMeans(4).fit(X), TypeError, r"like=PowerKMeans .*like=earlier\.predict\(X\)"),
             (PowerKMeans(4), TypeError, "like=PowerKMeans is a model"),

@@ -163,9 +163,10 @@ class KernelClusterer(
             with itself.
         like : array-like of shape (n_samples,), default=None
             Earlier labels of these rows, for example ``earlier.predict(X)`` of a model of last
-            month; -1 for rows that have none. Clusters that `kernelmeans.metrics.match_clusters`
-            finds again keep their numbers, as far as these are below ``n_clusters``. The others
-            get the free numbers, the largest first. ``changes_`` says what has become of each.
+            month; -1 or NaN for rows that have none. Clusters that
+            `kernelmeans.metrics.match_clusters` finds again keep their numbers, as far as these
+            are below ``n_clusters``. The others get the free numbers, the largest first.
+            ``changes_`` says what has become of each.
 
         Returns
         -------

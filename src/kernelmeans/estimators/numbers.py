@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array
 
 from kernelmeans._arrays import to_device_of
 from kernelmeans._given import received
@@ -16,7 +17,7 @@ def earlier_labels(like: Any, n_rows: int) -> IntArray:
     Parameters
     ----------
     like : array-like or dask array of shape (n_rows,)
-        The labels; below 0 for rows that had no cluster.
+        The labels; below 0 or missing, as NaN, for rows that had no cluster.
     n_rows : int
         Rows of the fit.
 
@@ -38,13 +39,31 @@ def earlier_labels(like: Any, n_rows: int) -> IntArray:
             f"like={type(like).__name__} is a model: give its labels of the rows of this fit, "
             f"in the form that it takes: like=earlier.{ask}."
         )
-    labels = np.asarray(received(computed(like), "like"))
+    labels: IntArray = _whole(received(computed(like), "like"))
     if labels.shape != (n_rows,) or labels.dtype.kind not in "iu":
         raise ValueError(
             f"like must be {n_rows} integers, an earlier label for each row, got {labels.dtype} of "
-            f"shape {labels.shape}; -1 stands for rows that had none."
+            f"shape {labels.shape}; -1 or NaN stands for rows that had none."
         )
     return np.maximum(labels.astype(np.int64), -1)
+
+
+def _whole(labels: Any) -> Any:
+    """Labels as integers, -1 for missing ones, if all others are whole; else as they are.
+
+    An outer join of tables makes floats of integers, or missing values of pandas.
+    """
+    found = np.asarray(labels)
+    kind = getattr(getattr(labels, "dtype", None), "kind", "O")
+    if found.dtype.kind == "O" and kind in ("i", "u", "f"):
+        given: Any = {"dtype": np.float64, "ensure_2d": False}
+        found = check_array(labels, ensure_all_finite="allow-nan", **given)
+    if found.dtype.kind != "f":
+        return found
+    numbers = np.where(np.isnan(found), -1, found)
+    # Larger floats are all whole, and not exact.
+    is_whole = (numbers == np.round(numbers)) & (np.abs(numbers) < 2**53)
+    return numbers.astype(np.int64) if is_whole.all() else found
 
 
 def completed_numbers(numbers: Any, n_clusters: int) -> IntArray:
