@@ -145,6 +145,17 @@ def test_a_cluster_that_is_hardly_one_is_named():
     assert model.separation_.max() > 0.5
 
 
+def test_the_warning_is_true_of_a_cluster_with_most_rows():
+    # Nearly all of the few edges of the others lead to the large cluster.
+    between = np.array([[90, 8], [8, 2]])
+    separation = conductances(between)
+    assert separation.tolist() == [0.8, 0.8]
+    assert between[0, 1] / between[0].sum() < 0.1
+    said = r"Cluster 0 .*: 80 % of the neighbours of its rows, or of all other rows if those have f"
+    with pytest.warns(UserWarning, match=said):
+        warn_if_hardly(separation, np.repeat([0, 1], [90, 10]))
+
+
 def test_such_a_cluster_of_chunks_is_named_too():
     X = dask.array.from_array(cloud(400, 400), chunks=(100, -1))
     with pytest.warns(UserWarning, match=r"Cluster \d is hardly one"):

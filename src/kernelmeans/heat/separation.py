@@ -15,7 +15,7 @@ from kernelmeans.lowrank import subsample
 
 #: Rows whose neighbours are sought where the kernel has not found them.
 SOUGHT_ROWS = 4096
-#: Conductance above which a cluster is hardly one: most of its neighbours are elsewhere.
+#: Conductance above which a cluster is hardly one: most neighbours are across its border.
 HARDLY = 0.5
 #: Fewest rows of a cluster that is judged. Most neighbours of smaller clusters are in others.
 FEWEST_ROWS = 10
@@ -85,7 +85,7 @@ def edges_between(graph: Data, shares: Data) -> Array:
 
 
 def conductances(between: Array) -> Array:
-    """The fraction of the edges of each cluster that lead to others.
+    """The edges between each cluster and the others, as a fraction of those of the smaller side.
 
     Parameters
     ----------
@@ -185,7 +185,7 @@ def borders_of_neighbors(
 
 
 def warn_if_hardly(separation: Array, labels: IntArray) -> None:
-    """Warn of a cluster most of whose neighbours are in others, or of many crumbs."""
+    """Warn of a cluster with most neighbours across its border, or of many crumbs."""
     sizes = np.bincount(labels, minlength=len(separation))
     several = sizes >= FEWEST_ROWS
     # Without any edge within, its rows are equal, or so few that each is alone.
@@ -193,9 +193,10 @@ def warn_if_hardly(separation: Array, labels: IntArray) -> None:
     worst = int(known.argmax())
     if known[worst] > HARDLY:
         warn_user(
-            f"Cluster {worst} is hardly one: {percent(known[worst])} of the neighbours of its rows "
-            "are in other clusters (separation_). Take fewer clusters, or let ClusterSearch find "
-            "how many there are; so does the command line without -k."
+            f"Cluster {worst} is hardly one: {percent(known[worst])} of the neighbours of its "
+            "rows, or of all other rows if those have fewer, are across its border (separation_). "
+            "Take fewer clusters, or let ClusterSearch find how many there are; so does the "
+            "command line without -k."
         )
         return
     # Equal rows are one node of the graph, and good clusters.
@@ -210,11 +211,11 @@ def warn_if_hardly(separation: Array, labels: IntArray) -> None:
 
 
 def in_words(separation: Array) -> str:
-    """How many neighbours of rows are in other clusters, on average and at most."""
+    """How many neighbours are across the borders of clusters, on average and at most."""
     worst = int(separation.argmax())
     if not separation[worst]:
-        return "no neighbours are in other clusters"
+        return "no neighbours are across borders of clusters"
     return (
-        f"{percent(separation.mean(), 1)} of neighbours are in other clusters, at most "
+        f"{percent(separation.mean(), 1)} of neighbours are across borders of clusters, at most "
         f"{percent(separation[worst], 1)}, of cluster {worst}"
     )

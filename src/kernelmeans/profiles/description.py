@@ -52,8 +52,8 @@ class Cluster(NamedTuple):
         Columns that tell it from the other clusters, and above all from the most similar ones:
         those that do so better than noise would. Empty of more than 100 clusters.
     separation : float or None
-        The fraction of the neighbours of its rows that are in other clusters, ``separation_`` of
-        the fit; None of other rows.
+        The fraction of the neighbours of its rows, or of all other rows if those have fewer, that
+        are across its border: ``separation_`` of the fit; None of other rows.
     words : tuple of str
         The words that set its texts apart from those of the other clusters, the most telling one
         first. They are from at most three columns of texts and identifiers.

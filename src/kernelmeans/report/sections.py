@@ -70,8 +70,8 @@ def _sizes(found: Found) -> Html:
         left_out,
         "Found again: how much of a cluster is found again in other rows. Clusters from "
         f"{percent(0.75)} on are stable, those from {percent(0.85)} on very stable. " * again,
-        "Neighbours elsewhere: how many of the rows that are nearest to rows of a cluster are in "
-        "others." * near,
+        "Neighbours elsewhere: how many of the rows that are nearest to rows of a cluster, or to "
+        "all other rows if those are fewer, are across its border." * near,
     )
     made = by_cluster(found, "Sizes of the clusters", columns, cells, hinted)
     return joined([made, note]) if left_out or again or near else made
