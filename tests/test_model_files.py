@@ -135,11 +135,12 @@ def test_what_a_fit_had_beside_it_stays_there():
 def test_what_no_file_may_hold_is_not_written(model, words):
     Path("some.model.skops").write_text("before")
     with pytest.raises(
-        ValueError, match=f"(?s)^model=.* cannot be kept in a model file: .*{words}"
+        ValueError,
+        match=rf"^model cannot be kept in a model file: .*{words}.* Got model=\w+\(.*\.$",
     ):
         save_model(model.fit(X), "some.model.skops")
     if hasattr(model, "labels_"):
-        with pytest.raises(ValueError, match=r"(?s)^model=Pipeline.* cannot be kept"):
+        with pytest.raises(ValueError, match=r"^model cannot be kept .* Got model=Pipeline"):
             Model.of(model).save("some.model.skops")
     assert [path.name for path in Path().iterdir()] == ["some.model.skops"]
     assert Path("some.model.skops").read_text() == "before"
@@ -188,5 +189,5 @@ def test_what_is_no_file_raises_as_always(tmp_path):
     with pytest.raises(FileNotFoundError):
         load_model(tmp_path / "some.model.skops")
     (tmp_path / "table.csv").write_text("a,b")
-    with pytest.raises(ValueError, match="is not a model file"):
+    with pytest.raises(ValueError, match="is not a model file written by save_model or kernelm"):
         load_model(tmp_path / "table.csv")

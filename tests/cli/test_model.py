@@ -175,7 +175,7 @@ def test_a_truncated_model_is_refused(refused, model_file, data, fraction):
 
 def test_another_skops_file_is_refused(refused, data):
     skops.io.dump(KernelPowerKMeans(), "m.skops")
-    assert "not a model written by kernelmeans" in refused("predict", "m.skops", data)
+    assert "not a model written by save_model" in refused("predict", "m.skops", data)
 
 
 def test_unpickling_is_never_tried(monkeypatch, data, refused):

@@ -25,6 +25,7 @@ import kernelmeans
 from kernelmeans._errors import InputError
 from kernelmeans._files import write_files
 from kernelmeans._fitted import is_stacked, transformed
+from kernelmeans._text import bounded
 from kernelmeans.estimators.assigner import Assigner, read_new
 from kernelmeans.estimators.tree import ClusterTree
 from kernelmeans.models.archive import TRUSTED_TYPES, check_archive, check_content
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from kernelmeans.models.model import Model
 
 _FORMAT = 1
+_WRITERS = "written by save_model or kernelmeans fit"
 
 
 def save(model: "Model", path: Path) -> None:
@@ -57,14 +59,20 @@ def save(model: "Model", path: Path) -> None:
     try:
         write_files({path: write})
     except (InputError, TypeError) as error:
-        raise ValueError(
-            f"model={model.pipeline!r} cannot be kept in a model file: {error}"
-        ) from error
+        raise refusal(model.pipeline, error) from error
+
+
+def refusal(model: Any, reason: Exception) -> ValueError:
+    """The error of a model that no file may hold: the reason first, because models are long."""
+    said = str(reason).rstrip(".")
+    return ValueError(
+        f"model cannot be kept in a model file: {said}. Got model={bounded(repr(model), 200)}."
+    )
 
 
 def opened(kind: type["Model"], file: Path, path: Path, max_bytes: float = math.inf) -> "Model":
     """Open a model file; `path` is its name in messages."""
-    with damaged_errors(f"{path}: is not a model file written by kernelmeans fit, or is damaged"):
+    with damaged_errors(f"{path}: is not a model file {_WRITERS}, or is damaged"):
         check_archive(path, max_bytes, file)
         content = skops().io.load(file, trusted=list(TRUSTED_TYPES))
         check_content(content)
@@ -111,7 +119,7 @@ def _portable(step: Any) -> Any:
 def _as_model(kind: type["Model"], path: Path, content: Any) -> "Model":
     """Turn the content of a file into a model, or refuse it."""
     if not isinstance(content, dict) or "format" not in content:
-        raise InputError(f"{path}: a skops file, but not a model written by kernelmeans fit")
+        raise InputError(f"{path}: a skops file, but not a model {_WRITERS}")
     if content["format"] != _FORMAT:
         raise InputError(
             f"{path}: written by kernelmeans {content.get('version')} in format "

@@ -4,7 +4,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from kernelmeans.models.content import opened, skops
+from kernelmeans.models.content import opened, refusal, skops
 from kernelmeans.models.model import Model
 
 __all__ = ["load_model", "save_model"]
@@ -51,7 +51,7 @@ def save_model(model: Any, path: str | Path) -> None:
     try:
         content = model if isinstance(model, Model) else Model.of(model)
     except TypeError as error:
-        raise ValueError(f"model={model!r} cannot be kept in a model file: {error}") from error
+        raise refusal(model, error) from error
     content.save(path)
 
 
