@@ -74,9 +74,12 @@ def no_array(X: Any) -> str:
 
 
 def no_numbers(X: Any) -> str:
-    """Columns of a data frame that hold no numbers, or not in all rows; empty if there are none."""
+    """Columns of a data frame that hold no numbers, or not in all rows; empty if there are none.
+
+    A frame without rows has other faults than its columns.
+    """
     wrong, gaps = [], []
-    for place, name in enumerate(X.columns if is_frame(X) else ()):
+    for place, name in enumerate(X.columns if is_frame(X) and len(X) else ()):
         column = column_at(X, place)
         try:
             numbers = check_array(column.to_frame(), dtype=np.float64, ensure_all_finite=False)

@@ -231,6 +231,16 @@ def test_rows_of_a_graph_without_edges():
     assert found.remarks == ["1 row without an edge to a row of the fit: no label"]
 
 
+@pytest.mark.parametrize("name", ["rows", "sparse", "stack", "scaled", "polars", "table", "other"])
+def test_a_table_without_rows(name):
+    estimator, table, new = MODELS[name]
+    found = Model.of(estimator.fit(table), table).label(new[:, :0] if name == "stack" else new[:0])
+    assert found.labels.shape == found.certainty.shape == found.far.shape == (0,)
+    assert found.distances.shape == (0, 2)
+    assert found.labels.dtype == estimator.predict(new).dtype
+    assert not found.remarks
+
+
 def test_no_row_that_can_be_placed(people):
     found = people.label(pd.DataFrame({"a": ["x", "y"], "b": 1.0, "c": 1.0, "plan": "basic"}))
     assert found.labels.tolist() == [-1, -1]

@@ -134,6 +134,14 @@ def check_all(model, X, labels):
     assert "</html>" in report.to_html()
 
 
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_without_rows_are_refused_as_arrays_are(library):
+    X = numbers(library)
+    for method in (rbf().fit, rbf().fit(X).predict):
+        with pytest.raises(ValueError, match=r"^Found array with 0 sample\(s\)"):
+            method(X[:0])
+
+
 @pytest.mark.parametrize(("library", "kind"), COLUMNS)
 def test_a_pipeline_takes_any_column(library, kind):
     X = table(library, COLUMNS[library, kind])

@@ -76,7 +76,8 @@ def label(model: "Model", table: Any) -> Labels:
         return found, remoteness(estimator, X, np.sqrt(found["nearest"])), placed
 
     # A loop would hold its last block in memory while the next is read.
-    found, away, placed = map(np.concatenate, zip(*map(assigned, rows), strict=True))
+    nothing = [(assigner.nothing, np.empty(0), np.empty(0, np.bool_))]  # of a table without rows
+    found, away, placed = map(np.concatenate, zip(*map(assigned, rows), *nothing, strict=True))
     far = None if model.far is None else away > model.far
     if far is not None:
         if far.sum() > _MANY_FAR * len(far):

@@ -136,6 +136,8 @@ class NewRows:
             elif getattr(X, "names", None):
                 X = X.select(self.first.feature_names_in_)
         n_rows = count_rows(X, self.estimator)
+        if not n_rows:
+            return
         for rows in X.blocks() if isinstance(X, Rows) else gen_batches(n_rows, BLOCK_ROWS):
             if is_stacked(self.estimator):
                 block = X[:, rows]
