@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 import data
 import oracle
-from kernelmeans import MultiKernelPowerKMeans
+from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.baselines import MKKM, RMKKM
 
 X, Y = data.blobs(90, 5, 3, spread=1.5)
@@ -425,8 +425,11 @@ def test_a_sparse_table_with_columns_to_spare_stays_sparse():
         (60, 40), density=0.2, format="csr", rng=np.random.default_rng(0)
     )
     table = pandas.DataFrame.sparse.from_spmatrix(rows, columns=[f"c{j}" for j in range(40)])
-    kernels = [("cosine", [f"c{j}" for j in range(3, 20)]), ("linear", ["c30", "c25"])]
-    places = [("cosine", slice(3, 20)), ("linear", [30, 25])]
+    kernels = [
+        ("cosine", [f"c{j}" for j in range(3, 20)]),
+        ("linear", [f"c{j}" for j in range(35, 20, -1)]),
+    ]
+    places = [("cosine", slice(3, 20)), ("linear", list(range(35, 20, -1)))]
     by_name = MultiKernelPowerKMeans(3, kernels=kernels, random_state=0).fit(table)
     by_place = MultiKernelPowerKMeans(3, kernels=places, random_state=0).fit(rows)
     np.testing.assert_array_equal(by_name.labels_, by_place.labels_)
@@ -452,3 +455,44 @@ def test_a_lazy_table_is_read_without_a_warning(estimator):
         warnings.simplefilter("error", polars.exceptions.PerformanceWarning)
         lazy = clone(model).fit(polars.DataFrame(X, schema=["a", "b", "c"]).lazy())
     assert_array_equal(lazy.labels_, model.fit(X).labels_)
+
+
+class TestViewsThatFewRowsFill:
+    """Their centroids cost nothing, so that they win over all other views."""
+
+    SITES = np.eye(3)[np.random.default_rng(0).integers(0, 3, 90)]
+    SEX = SITES[:, :1]
+
+    def fitted(self, *views, **given):
+        stops = np.cumsum([view.shape[1] for view in views]).tolist()
+        kernels = [
+            (f"view {stop}", "rbf", slice(stop - view.shape[1], stop))
+            for stop, view in zip(stops, views, strict=True)
+        ]
+        model = MultiKernelPowerKMeans(3, kernels=kernels, random_state=0)
+        return model.fit(np.hstack(views), **given)
+
+    def test_are_named_beside_others(self):
+        found = r"fill kernels\[1\] \('view 8'\) \(3 make up 90 of 90 rows\)\. Such a view decides"
+        with pytest.warns(UserWarning, match=found):
+            model = self.fitted(X, self.SITES)
+        assert adjusted_rand_score(Y, model.labels_) < 0.6 < self.alone()
+
+    def alone(self):
+        return adjusted_rand_score(Y, KernelPowerKMeans(3, random_state=0).fit_predict(X))
+
+    def test_are_harmless_in_a_view_with_other_columns(self):
+        model = self.fitted(X, np.hstack([data.cloud(90, 2), self.SEX]))
+        assert adjusted_rand_score(Y, model.labels_) > 0.9
+        one = KernelPowerKMeans(3, random_state=0).fit(np.hstack([X, self.SITES]))
+        assert adjusted_rand_score(Y, one.labels_) > 0.9
+
+    def test_may_be_all_that_there_are(self):
+        self.fitted(self.SITES, self.SEX)
+
+    def test_rows_of_weight_zero_do_not_count(self):
+        weight = np.where(np.arange(90) < 40, 0, 1)
+        half = np.where(weight, np.arange(90), 0)[:, None].astype(float)
+        with pytest.warns(UserWarning, match=r"\(3 make up 53 of 90 rows\)"):
+            self.fitted(X, np.maximum(half, 50))
+        self.fitted(X, np.maximum(half, 50), sample_weight=weight)

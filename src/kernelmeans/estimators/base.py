@@ -193,7 +193,7 @@ class KernelClusterer(
         budget = device.budget(self.memory_budget)
         weight = check_weights(received(sample_weight, "sample_weight"), X, self.n_clusters)
         before = None if like is None else earlier_labels(like, len(weight))
-        kernel, kernels, rows = data.resolve(X, weight, seed)
+        kernel, kernels, rows = data.resolve(X, weight, self.n_clusters, seed)
         starts = Starts(self.init, self.n_init, self.n_clusters, kernel, X)
         seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
         request = Request.of(self.get_params(deep=False))

@@ -118,7 +118,7 @@ class Input:
             ) from error
 
     def resolve(
-        self, X: Data, sample_weight: Array, seed: int
+        self, X: Data, sample_weight: Array, n_clusters: int, seed: int
     ) -> tuple[Any, list[Kernel], list[Data]]:
         """Settle the parameters of the kernel from the training rows.
 

@@ -1,6 +1,6 @@
 """Inputs of estimators of several kernels: their views of X, or a stack of kernel matrices."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,14 +13,17 @@ from kernelmeans._devices import HOST, Device
 from kernelmeans._dialect import option
 from kernelmeans._frames import as_floats, check_no_times, no_numbers, refuse_array
 from kernelmeans._sklearn import _safe_indexing
+from kernelmeans._text import first
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
-from kernelmeans._warnings import warn_user
+from kernelmeans._warnings import are_ignored, warn_user
 from kernelmeans.engines import Threads
 from kernelmeans.estimators.checks import check_gram, warn_if_far
 from kernelmeans.estimators.holder import Holder
 from kernelmeans.estimators.inputs import Input, TrainingDiagonal, distinct_rows
 from kernelmeans.estimators.views import View, find_views, kernel_names
 from kernelmeans.heat import HeatKernel
+from kernelmeans.heat.digests import digests
+from kernelmeans.heat.distinct import counting_rows
 from kernelmeans.heat.separation import Borders
 from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.rows import Rows, as_rows
@@ -103,7 +106,7 @@ class Views(Input):
         return rows
 
     def resolve(
-        self, X: Data, sample_weight: Array, seed: int
+        self, X: Data, sample_weight: Array, n_clusters: int, seed: int
     ) -> tuple[CombinedKernel, list[Kernel], list[Data]]:
         if isinstance(X, Rows) and self.scaling == "min-max":
             raise ValueError(
@@ -116,16 +119,19 @@ class Views(Input):
         self.names = []
         # Views of equal columns have the same rows, as one object.
         known: dict[str, Data] = {}
+        named: dict[str, Data] = {}
         for view in self.views:
             key = repr(view.columns)
             if key not in known:
-                known[key] = _select(X, view.columns)
+                known[key] = named[option(view.name)] = _select(X, view.columns)
             found = view.kernels(known[key], sample_weight, seed)
             kernels += found
             columns += [view.columns] * len(found)
             rows += [known[key]] * len(found)
             self.names += [f"{option(view.name)}, {one.name}" for one in found]
         combined = self._combined(kernels, columns)
+        if not isinstance(X, Rows):
+            warn_of_few_rows(named, sample_weight, n_clusters)
         if scipy.sparse.issparse(X):
             warn_if_far(X, sample_weight, combined.name)
         return combined, combined.kernels, rows
@@ -262,7 +268,7 @@ class KernelMatrices(Views):
         return np.asarray(X.transpose(1, 0, 2))
 
     def resolve(
-        self, X: Data, sample_weight: Array, seed: int
+        self, X: Data, sample_weight: Array, n_clusters: int, seed: int
     ) -> tuple[CombinedKernel, list[Kernel], list[Data]]:
         matrices = [_select(X, index) for index in range(self.n_kernels)]
         self.names = self.titles = [f"X[{index}]" for index in range(self.n_kernels)]
@@ -303,6 +309,37 @@ def _select(X: Data, columns: Columns) -> Data:
     if isinstance(X, Rows):
         return X.select(np.arange(X.shape[1])[columns].tolist())
     return take_columns(X, columns)
+
+
+def warn_of_few_rows(views: Mapping[str, Data], sample_weight: Array, n_clusters: int) -> None:
+    """Warn of views that few distinct rows fill, unless all views are such.
+
+    Centroids at these rows cost nothing in such a view, and so it wins over the others.
+
+    Parameters
+    ----------
+    views : mapping of {ndarray, CSR matrix}
+        The training rows of each view, by its name in messages.
+    sample_weight : ndarray of shape (n_samples,)
+        Sample weights. Rows of weight 0 do not count.
+    n_clusters : int
+        Number of clusters.
+    """
+    if len(views) < 2 or are_ignored():
+        return
+    n_rows, filled = np.count_nonzero(sample_weight), []
+    for name, rows in views.items():
+        _, counts = np.unique(digests(counting_rows(rows, sample_weight)), return_counts=True)
+        most = np.sort(counts)[-n_clusters:]
+        # Others warn of a view of a single row.
+        if len(counts) > 1 and 2 * most.sum() > n_rows:
+            filled.append(f"{name} ({len(most)} make up {most.sum()} of {n_rows} rows)")
+    if 0 < len(filled) < len(views):
+        warn_user(
+            f"Few different rows fill {first(filled)}. Such a view decides the clusters, because "
+            "centroids at these rows cost nothing there. Put its columns into a view with others, "
+            "leave them out, or cluster all columns, scaled, with one kernel."
+        )
 
 
 def variances(spaces: Sequence[Space]) -> tuple[Array, Array]:
