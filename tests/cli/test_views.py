@@ -383,7 +383,7 @@ def test_patterns_mind_the_case(message):
         ),
         ('[[view]]\nkernel = "heat"\ndensity = -1', ["view 1: density must", "[0", "Got -1"]),
         ('[[view]]\nkernel = "heat"\nn_neighbors = nan', ["view 1: n_neighbors must", "Got nan"]),
-        ('[[view]]\nkernel = "heat"\nt = 0', ["view 1: t must", "(0.0, inf)", "'auto'", "Got 0"]),
+        ('[[view]]\nkernel = "heat"\nt = -1', ["view 1: t must", "[0.0, inf)", "'auto'", "Got -1"]),
         (
             '[[view]]\nkernel = "heat"\nmetric = "l3"',
             ["view 1: metric must", "'cosine'", "Got 'l3'"],

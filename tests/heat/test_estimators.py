@@ -218,7 +218,7 @@ def test_a_baseline_takes_its_parameters():
     [
         ({"n_neighbors": 1}, "'n_neighbors' parameter .* int in the range \\[2, inf\\)"),
         ({"n_neighbors": "many"}, "'n_neighbors' parameter"),
-        ({"t": 0.0}, "'t' parameter .* range \\(0.0, inf\\)"),
+        ({"t": -1e-9}, "'t' parameter .* range \\[0.0, inf\\)"),
         ({"t": np.inf}, "'t' parameter"),
         ({"metric": "minkowski"}, "'metric' parameter .*KNeighborsTransformer"),
         ({"kernel_params": {}}, "only for a callable kernel"),
@@ -230,6 +230,20 @@ def test_a_baseline_takes_its_parameters():
 def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         KernelPowerKMeans(2, kernel="heat", **parameters).fit(cloud())
+
+
+def test_the_time_zero_of_a_fit_can_be_given():
+    """A fit takes it where there are no more distinct rows than clusters."""
+    sites = np.eye(5)[np.random.default_rng(0).integers(0, 5, 60)]
+    alone = KernelPowerKMeans(5, random_state=0).fit(sites)
+    assert alone.t_ == 0
+    given = {"t": alone.t_, "n_neighbors": alone.n_neighbors_}
+    again = KernelPowerKMeans(5, random_state=0, **given).fit(sites)
+    assert_array_equal(again.labels_, alone.labels_)
+    assert_array_equal(again.kernel_(sites, sites), alone.kernel_(sites, sites))
+    views = [dict(kernel="heat", **given), "rbf"]
+    model = MultiKernelPowerKMeans(5, kernels=views, random_state=0).fit(sites)
+    assert_array_equal(model.kernels_[0](sites, sites), alone.kernel_(sites, sites))
 
 
 def test_bad_items_are_refused():

@@ -89,7 +89,7 @@ OF_KERNEL: dict[str, Any] = {
     "coef0": [Interval(Real, None, None, closed="neither")],
     "kernel_params": [dict, None],
     "n_neighbors": [StrOptions({"auto"}), Interval(Integral, 2, None, closed="left")],
-    "t": [StrOptions({"auto", "states"}), Interval(Real, 0, None, closed="neither")],
+    "t": [StrOptions({"auto", "states"}), Interval(Real, 0, None, closed="left")],
     "metric": [MetricOptions(set(get_args(MetricName)))],
     # Weights are at most ten to this power.
     "density": [StrOptions({"auto"}), Interval(Real, 0, 100, closed="both")],
