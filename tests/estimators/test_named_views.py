@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import ClusterReport, MultiKernelPowerKMeans
 from kernelmeans.baselines import MKKM, RMKKM
-from kernelmeans.models import load_model
+from kernelmeans.models import load_model, save_model
 
 X = StandardScaler().fit_transform(load_iris().data)
 NAMES = ["sepal_length", "sepal_width", "petal_length", "petal_width"]
@@ -199,3 +199,18 @@ def test_the_command_line_finds_the_same(tmp_path, monkeypatch):
         ("sepals", RBF),
         ("petals", {"kernel": "heat"}),
     ]
+
+
+def test_model_files_have_columns_in_place_of_selectors(tmp_path, reference):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("skops")
+    table = pandas.DataFrame(X, columns=NAMES)
+    selectors = [("sepals", RBF, make_column_selector("sepal")), ("petals", "heat", NAMES[2:])]
+    model = fitted(selectors, table)
+    save_model(model, tmp_path / "iris.model.skops")
+    assert model.kernels is selectors
+    loaded = load_model(tmp_path / "iris.model.skops")
+    same(loaded.pipeline[-1], reference)
+    assert loaded.pipeline[-1].kernels == [("sepals", RBF, slice(0, 2)), selectors[1]]
+    assert (loaded.label(table[NAMES[::-1]]).labels == reference.labels_).all()
+    save_model(loaded, tmp_path / "again.model.skops")

@@ -8,6 +8,7 @@ no model has, is refused before it is unpacked. So a model file from a stranger 
 import math
 import warnings
 import zipfile
+from copy import copy
 from dataclasses import fields
 from inspect import signature
 from itertools import chain
@@ -113,7 +114,24 @@ def _portable(step: Any) -> Any:
             setattr(step, name, np.asarray(getattr(step, name)))
     if hasattr(step, "device"):  # the machine that predicts may have none
         step.device = None
+    if isinstance(getattr(step, "kernels", None), list | tuple):
+        _settle_columns(step)
     return step
+
+
+def _settle_columns(step: Any) -> None:
+    """Put the columns that a selector has found in its place: a file holds no functions."""
+    given = step._input.kernels
+    settled = [
+        (*item[:-1], step._input.views[place].columns)
+        if isinstance(item, list | tuple) and callable(item[-1])
+        else item
+        for place, item in enumerate(given)
+    ]
+    if step.kernels is given:
+        step.kernels = settled
+    step._input = copy(step._input)
+    step._input.kernels = settled
 
 
 def _as_model(kind: type["Model"], path: Path, content: Any) -> "Model":
