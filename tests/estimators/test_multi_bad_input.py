@@ -59,7 +59,10 @@ class TestRefused:
             ([("rbf", lambda X: [])], r"kernels\[0\]: the columns \[\] select no column"),
             (["rbf", ("rbf", [1, 4])], r"kernels\[1\]: the columns \[1, 4\] are not in X"),
             ([("rbf", [-5])], r"kernels\[0\]: the columns \[-5\] are not in X"),
-            ([("rbf", [True, False])], r"kernels\[0\]: the columns .* are not in X"),
+            ([("rbf", [True, False])], r"the mask has 2 values, but X has 4 columns; give one"),
+            ([("rbf", np.ones(5, bool))], r"the mask has 5 values, but X has 4 columns"),
+            ([("a", [0, 1], "rbf")], r"\('a'\): \[0, 1\] is no kernel.* \(name, kernel, columns\)"),
+            ([([0, 1], "rbf")], r"\[0, 1\] is no kernel.* order .* \(name, kernel, columns\)"),
             ([("rbf", ["a"])], r"kernels\[0\]: the columns \['a'\] are not in X.*dataframes"),
             ([("rbf", 1.5)], r"kernels\[0\]: the columns 1.5 are not in X"),
             ([("rbf", None)], r"kernels\[0\]: the columns None are not in X"),
@@ -403,3 +406,29 @@ def test_a_run_cut_short_is_told_what_helps_and_no_more(estimator):
         ConvergenceWarning, match=r"fell by more than tol=.*raise max_iter or tol\.$"
     ):
         estimator(3, max_iter=1, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize(
+    "columns", [["width", "heigth"], "heigth", slice("heigth", None), np.array(["heigth"])]
+)
+def test_names_of_columns_are_suggested(library, columns):
+    table = pytest.importorskip(library).DataFrame({"height": X[:, 0], "width": X[:, 1]})
+    model = MultiKernelPowerKMeans(2, kernels=[("rbf", columns)])
+    with pytest.raises(ValueError, match=r"are not in X: .*\. Did you mean 'height'\?$"):
+        model.fit(table)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ([X, X[:, :2]], ["(60, 4), (60, 2)", "np.hstack(X)", '("heat", slice(4, 6))']),
+        ({"a": X}, ["a dict of", "np.hstack(list(X.values()))", '[("heat", slice(0, 4))]']),
+        ([X @ X.T] * 2, ["(60, 60)", "np.stack(X) with kernels='precomputed'"]),
+    ],
+)
+def test_matrices_are_told_to_be_one(given, words):
+    with pytest.raises(ValueError, match="X must be one matrix") as raised:
+        MultiKernelPowerKMeans(2).fit(given)
+    assert all(word in str(raised.value) for word in words)
+    assert ("precomputed" in str(raised.value)) == ("(60, 60)" in words)

@@ -6,7 +6,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import make_pipeline
 
-from kernelmeans import KernelPowerKMeans
+from kernelmeans import KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.plotting import draw_spectrum, plot_spectrum
 
 
@@ -69,3 +69,5 @@ def test_estimators_without_a_graph_are_refused(X):
         plot_spectrum(KernelPowerKMeans(3))
     with pytest.raises(ValueError, match=r"KernelPowerKMeans has no graph.*kernel='heat'"):
         plot_spectrum(KernelPowerKMeans(3, kernel="rbf", random_state=0).fit(X))
+    with pytest.raises(ValueError, match=r"several kernels, .* kernels_\[i\]\.eigenvalues"):
+        plot_spectrum(MultiKernelPowerKMeans(3, random_state=0).fit(X))

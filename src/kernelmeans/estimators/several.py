@@ -1,6 +1,7 @@
 """Inputs of estimators of several kernels: their views of X, or a stack of kernel matrices."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -68,6 +69,7 @@ class Views(Input):
     def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
         if as_rows(X) is None and hasattr(X, "columns"):
             return self._read_table(estimator, X, dtype, reset)
+        _refuse_matrices(X)
         rows = super().read(estimator, X, dtype, reset)
         if reset:
             self._find_views(rows)
@@ -300,6 +302,26 @@ class KernelMatrices(Views):
         if any(one.normalized for one in kernel.kernels):
             return self.diagonal(kernel, X, given=given)
         return super().diagonal_for_labels(kernel, X)
+
+
+def _refuse_matrices(X: Any) -> None:
+    """Refuse a list or a dict of matrices, and say how views and kernel matrices are given."""
+    items = list(X.values()) if isinstance(X, Mapping) else X
+    if not isinstance(items, list | tuple):
+        return
+    shapes: list[tuple[int, ...]] = [getattr(one, "shape", ()) for one in items]
+    if not shapes or any(len(shape) != 2 for shape in shapes):
+        return
+    given = "X" if items is X else "list(X.values())"
+    stops = np.cumsum([shape[1] for shape in shapes]).tolist()
+    views = [f'("heat", slice({a}, {b}))' for a, b in pairwise([0, *stops])]
+    stack = f" Kernel matrices are np.stack({given}) with kernels='precomputed'."
+    squares = all(shape == (shapes[0][0],) * 2 for shape in shapes)
+    raise ValueError(
+        f"X must be one matrix, got a {type(X).__name__} of matrices of the shapes "
+        f"{first(list(map(str, shapes)), 3)}. Views are columns of X: pass np.hstack({given}) with "
+        f"kernels=[{first(views, 3)}].{stack * squares}"
+    )
 
 
 def _select(X: Data, columns: Columns) -> Data:

@@ -9,7 +9,7 @@ import numpy as np
 from kernelmeans._dialect import option
 from kernelmeans._estimator import check_parameters
 from kernelmeans._sklearn import _get_column_indices
-from kernelmeans._text import listed, suggestion
+from kernelmeans._text import counted, listed, suggestion
 from kernelmeans._typing import Array, Columns, Data
 from kernelmeans.estimators.checks import FAMILIES, OF_KERNEL, named_errors
 from kernelmeans.estimators.kernels import resolve_kernel
@@ -84,7 +84,7 @@ def find_views(kernels: str | Sequence[Any], X: Any) -> list[View]:
     views = []
     for index, item in enumerate(kernels):
         name, title = item_name(index), ""
-        columns: Columns = slice(None)
+        key: Any = slice(None)
         if isinstance(item, tuple | list):
             if len(item) not in (2, 3):
                 raise ValueError(
@@ -95,8 +95,8 @@ def find_views(kernels: str | Sequence[Any], X: Any) -> list[View]:
             if titles:
                 title = _title(name, *titles)
                 name = item_name(index, title)
-            columns = _find_columns(name, key, X)
-        views.append(View(name, _spec(name, item), columns, title))
+        spec = _spec(name, item)
+        views.append(View(name, spec, _find_columns(name, key, X), title))
     return views
 
 
@@ -188,6 +188,8 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
     if not callable(kernel) and not (named and kernel in allowed):
         given = f"an array of shape {kernel.shape}" if hasattr(kernel, "shape") else repr(kernel)
         stack = " For kernel matrices pass kernels='precomputed' and X of shape (L, n, n)."
+        if not named:
+            stack = f" The order of a view is (name, kernel, columns).{stack}"
         raise ValueError(
             f"{option(name)}: {given} is no kernel; give a callable of two matrices or one of "
             f"{', '.join(sorted(allowed))}.{'' if named and kernel != 'precomputed' else stack}"
@@ -215,13 +217,16 @@ def _find_columns(name: str, key: Any, X: Any) -> Columns:
             key = _without_names(key, X.names or [])
             X = np.empty((1, X.shape[1]))
         key = key(X) if callable(key) else key
+        _check_mask(key, X.shape[1])
         if isinstance(key, slice) and not isinstance(key.start or key.stop, str):
             found = list(range(*key.indices(X.shape[1])))
         else:
             found = _get_column_indices(X, key)
         indices = np.asarray(found, dtype=np.intp)
     except (ValueError, IndexError, TypeError) as error:
-        raise ValueError(f"{option(name)}: the columns {key!r} are not in X: {error}") from error
+        raise ValueError(
+            f"{option(name)}: the columns {key!r} are not in X: {error}{_meant_columns(key, X)}"
+        ) from error
     if not indices.size:
         raise ValueError(
             f"{option(name)}: the columns {key!r} select no column of X; leave the item out, or "
@@ -230,6 +235,25 @@ def _find_columns(name: str, key: Any, X: Any) -> Columns:
     adjacent = slice(int(indices[0]), int(indices[-1]) + 1)
     # A slice of an array copies nothing.
     return adjacent if np.array_equal(indices, np.r_[adjacent]) else indices
+
+
+def _check_mask(key: Any, n_columns: int) -> None:
+    """Refuse a mask of another length."""
+    mask = np.asarray(key if isinstance(key, list | np.ndarray) else [])
+    if mask.dtype == bool and len(mask) != n_columns:
+        raise ValueError(
+            f"the mask has {counted(len(mask), 'value')}, but X has "
+            f"{counted(n_columns, 'column')}; give one value for each column."
+        )
+
+
+def _meant_columns(key: Any, X: Any) -> str:
+    """The question which column of a data frame was meant by the first name that it lacks."""
+    known = list(getattr(X, "columns", ()))
+    names = [key.start, key.stop] if isinstance(key, slice) else np.ravel(key).tolist()
+    unknown = [name for name in names if isinstance(name, str) and name not in known]
+    meant = suggestion(unknown[0], list(map(str, known))) if unknown else ""
+    return f".{meant}" if meant else ""
 
 
 def _without_names(key: Any, names: list[str]) -> Any:

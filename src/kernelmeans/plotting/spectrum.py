@@ -41,7 +41,7 @@ def plot_spectrum(estimator: Any) -> Figure:
     TypeError
         If it is no clusterer that can label rows.
     ValueError
-        If it has no graph.
+        If it has no graph, or several kernels.
 
     Examples
     --------
@@ -71,6 +71,11 @@ def draw_spectrum(axes: Sequence[Axes], estimator: Any) -> None:
         Fitted with the heat kernel. What cannot be drawn raises as in `plot_spectrum`.
     """
     model = parts(estimator)[1]
+    if hasattr(model, "kernels_"):
+        raise ValueError(
+            f"estimator={type(model).__name__} has several kernels, and the picture is of one; "
+            "see kernels_[i].eigenvalues of its heat kernels, or fit KernelPowerKMeans."
+        )
     if getattr(model, "eigenvalues_", None) is None:
         raise ValueError(
             f"estimator={type(model).__name__} has no graph; fit one with kernel='heat' or 'graph'."
