@@ -473,7 +473,9 @@ class TestViewsThatFewRowsFill:
         return model.fit(np.hstack(views), **given)
 
     def test_are_named_beside_others(self):
-        found = r"fill kernels\[1\] \('view 8'\) \(3 make up 90 of 90 rows\)\. Such a view decides"
+        found = (
+            r"fill kernels\[1\] \('view 8'\) \(3 make up 90 of 90 rows\)\. Such a view may decide"
+        )
         with pytest.warns(UserWarning, match=found):
             model = self.fitted(X, self.SITES)
         assert adjusted_rand_score(Y, model.labels_) < 0.6 < self.alone()

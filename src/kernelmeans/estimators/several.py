@@ -336,7 +336,7 @@ def _select(X: Data, columns: Columns) -> Data:
 def warn_of_few_rows(views: Mapping[str, Data], sample_weight: Array, n_clusters: int) -> None:
     """Warn of views that few distinct rows fill, unless all views are such.
 
-    Centroids at these rows cost nothing in such a view, and so it wins over the others.
+    Centroids at these rows cost nothing in such a view, and so it may win over the others.
 
     Parameters
     ----------
@@ -358,9 +358,9 @@ def warn_of_few_rows(views: Mapping[str, Data], sample_weight: Array, n_clusters
             filled.append(f"{name} ({len(most)} make up {most.sum()} of {n_rows} rows)")
     if 0 < len(filled) < len(views):
         warn_user(
-            f"Few different rows fill {first(filled)}. Such a view decides the clusters, because "
-            "centroids at these rows cost nothing there. Put its columns into a view with others, "
-            "leave them out, or cluster all columns, scaled, with one kernel."
+            f"Few different rows fill {first(filled)}. Such a view may decide the clusters, "
+            "because centroids at these rows cost nothing there. Put its columns into a view with "
+            "others, leave them out, or cluster all columns, scaled, with one kernel."
         )
 
 
