@@ -4,8 +4,9 @@ Two moons in a fifth of noise, four groups of very different size, and three tha
 in density, clustered by four methods. They are given the number of clusters, but for HDBSCAN, which
 takes none. All other parameters have their defaults, and spectral clustering uses its graph of
 nearest neighbours. With 10 to 50 rows as its smallest cluster HDBSCAN has 0.82 to 0.84 on the last
-set instead of 0.76, and the same on the others. Rows of noise are drawn in the colour of their
-cluster, and not scored. Needs matplotlib. Writes shapes.png, or the file named on the command line.
+set instead of 0.76, and nearly the same on the others. Rows of noise are drawn in the colour of
+their cluster, and not scored. Needs matplotlib. Writes shapes.png, or the file named on the command
+line.
 """
 
 import sys

@@ -458,7 +458,7 @@ def test_a_lazy_table_is_read_without_a_warning(estimator):
 
 
 class TestViewsThatFewRowsFill:
-    """Their centroids cost nothing, so that they win over all other views."""
+    """Their centroids cost nothing, so that they may win over all other views."""
 
     SITES = np.eye(3)[np.random.default_rng(0).integers(0, 3, 90)]
     SEX = SITES[:, :1]
@@ -494,7 +494,25 @@ class TestViewsThatFewRowsFill:
 
     def test_rows_of_weight_zero_do_not_count(self):
         weight = np.where(np.arange(90) < 40, 0, 1)
-        half = np.where(weight, np.arange(90), 0)[:, None].astype(float)
-        with pytest.warns(UserWarning, match=r"\(3 make up 53 of 90 rows\)"):
-            self.fitted(X, np.maximum(half, 50))
-        self.fitted(X, np.maximum(half, 50), sample_weight=weight)
+        alike = np.maximum(np.arange(90.0), 50)[:, None]  # the first 51 rows
+        with pytest.warns(UserWarning, match=r"\(1 make up 51 of 90 rows\)"):
+            self.fitted(X, alike)
+        self.fitted(X, alike, sample_weight=weight)
+
+    def test_rows_that_stand_once_and_constant_views_do_not_count(self):
+        twice = np.concatenate([np.arange(89.0), [0.0]])[:, None]
+        MultiKernelPowerKMeans(
+            60, kernels=[("rbf", slice(0, X.shape[1])), ("rbf", [X.shape[1]])], random_state=0
+        ).fit(np.hstack([X, twice]))
+        with pytest.warns(UserWarning, match="Constant on these data"):
+            self.fitted(self.SITES, np.ones((90, 1)))
+
+
+def test_views_of_many_columns_are_told_apart():
+    wide = np.random.default_rng(0).normal(size=(40, 2002))
+    places = np.arange(0, 2002, 2)
+    other = places.copy()
+    other[500] += 1  # the text of both indices is the same
+    kernels = [("linear", places), ("linear", other), ("linear", places)]
+    factors = MultiKernelPowerKMeans(2, kernels=kernels, random_state=0).fit(wide).kernel_factors_
+    assert factors[0] == factors[2] != factors[1]

@@ -307,6 +307,24 @@ def test_names_on_several_levels_are_those_of_the_file(tmp_path, rng):
     assert "('cost', '2024')" not in Table(written)
 
 
+def test_other_columns_on_several_levels_change_no_names():
+    columns = pd.MultiIndex.from_tuples([("a", "x"), ("b", "y"), ("c", "x")])
+    three = pd.DataFrame(np.arange(6.0).reshape(2, 3) ** 2, columns=columns)
+    for fitted, given in ((three.iloc[:, :2], three), (three, three[["c", "b", "a"]])):
+        transformer = TableTransformer(scale=False).fit(fitted)
+        assert_array_equal(transformer.transform(given), fitted.to_numpy())
+    assert_array_equal(Table(three)["y"], three["b"]["y"])
+    assert "x" not in Table(three)
+
+
+def test_names_on_several_levels_that_would_be_equal_stay_apart():
+    columns = pd.MultiIndex.from_tuples([("a", "b c"), ("a b", "c")])
+    table = Table(pd.DataFrame([[1, 2]], columns=columns))
+    assert table.names == ["('a', 'b c')", "('a b', 'c')"]
+    assert Table(pd.DataFrame({"Unnamed: 0_level_1": [1]})).names == ["Unnamed: 0_level_1"]
+    assert "0" not in Table(np.ones((2, 2)), names=["a", "b"])
+
+
 def test_models_of_earlier_states_find_names_on_several_levels():
     held = pd.DataFrame([[1, 2]], columns=pd.MultiIndex.from_tuples([("a", "x"), ("b", "x")]))
     assert_array_equal(Table(held)["('b', 'x')"], [2])

@@ -195,13 +195,20 @@ def test_numbers_below_names_of_groups_are_names(tmp_path, write, first):
 
 
 @pytest.mark.parametrize(
-    "row", ["7,1,2,3,4", ",1.5,2,3,4", ",1,1,3,4"], ids=["a value", "a fraction", "a number twice"]
+    "head",
+    [
+        ",a,a,b,b\n7,1,2,3,4",  # a value in the first column
+        ",a,a,b,b\n,1.5,2,3,4",  # a fraction
+        ",a,a,b,b\n,1,1,3,4",  # a number twice in a group
+        "id,a,,b,\n,1,2,3,4",  # no number below two groups
+        "region,2023,,2024,\nnorth,1,2,3,4\nsouth,,,,",  # a row without numbers, and no index
+    ],
 )
 @pytest.mark.filterwarnings("ignore:.*columns without a name", "ignore:.*have no value")
-def test_numbers_that_may_be_values_are_no_names(tmp_path, row):
+def test_numbers_that_may_be_values_are_no_names(tmp_path, head):
     path = tmp_path / "table.csv"
-    path.write_text("\n".join([",a,a,b,b", row, "8,9,10,11,12", "13,14,15,16,17"]))
-    assert read_table(path).height == 3
+    path.write_text("\n".join([head, "8,9,10,11,12", "13,14,15,16,17"]))
+    assert read_table(path).height == 2 + head.count("\n")
 
 
 @pytest.mark.parametrize("above", ["region,2023,,2024,", ",2023,,2024,"])

@@ -1,6 +1,6 @@
 """Inputs of estimators of several kernels: their views of X, or a stack of kernel matrices."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar
 
@@ -120,10 +120,10 @@ class Views(Input):
         rows: list[Data] = []
         self.names = []
         # Views of equal columns have the same rows, as one object.
-        known: dict[str, Data] = {}
+        known: dict[Hashable, Data] = {}
         named: dict[str, Data] = {}
         for view in self.views:
-            key = repr(view.columns)
+            key = _key(view.columns)
             if key not in known:
                 known[key] = named[option(view.name)] = _select(X, view.columns)
             found = view.kernels(known[key], sample_weight, seed)
@@ -221,7 +221,7 @@ class Views(Input):
             rows = _select(X, columns)
             distinct = distinct_rows(one, rows)
             metric = "euclidean" if distinct is None else distinct.nearest.metric
-            key = f"{columns!r} {metric}"
+            key = f"{_key(columns)!r} {metric}"
             if key not in found:
                 borders = super().borders(one, rows, labels, sample_weight, n_clusters)
                 assert borders is not None
@@ -313,15 +313,28 @@ def _refuse_matrices(X: Any) -> None:
     if not shapes or any(len(shape) != 2 for shape in shapes):
         return
     given = "X" if items is X else "list(X.values())"
+    lengths = sorted({shape[0] for shape in shapes})
+    if len(lengths) > 1:
+        raise ValueError(
+            f"X must be one matrix, got a {type(X).__name__} of matrices of "
+            f"{first(list(map(str, lengths)), 3)} rows. Views are columns of X: give each view the "
+            "same rows."
+        )
+    join = "scipy.sparse.hstack" if any(map(scipy.sparse.issparse, items)) else "np.hstack"
     stops = np.cumsum([shape[1] for shape in shapes]).tolist()
     views = [f'("heat", slice({a}, {b}))' for a, b in pairwise([0, *stops])]
     stack = f" Kernel matrices are np.stack({given}) with kernels='precomputed'."
     squares = all(shape == (shapes[0][0],) * 2 for shape in shapes)
     raise ValueError(
         f"X must be one matrix, got a {type(X).__name__} of matrices of the shapes "
-        f"{first(list(map(str, shapes)), 3)}. Views are columns of X: pass np.hstack({given}) with "
+        f"{first(list(map(str, shapes)), 3)}. Views are columns of X: pass {join}({given}) with "
         f"kernels=[{first(views, 3)}].{stack * squares}"
     )
+
+
+def _key(columns: Columns) -> Hashable:
+    """What equal columns have in common. The text of many indices leaves most of them out."""
+    return columns.tobytes() if isinstance(columns, np.ndarray) else repr(columns)
 
 
 def _select(X: Data, columns: Columns) -> Data:
@@ -349,14 +362,14 @@ def warn_of_few_rows(views: Mapping[str, Data], sample_weight: Array, n_clusters
     """
     if len(views) < 2 or are_ignored():
         return
-    n_rows, filled = np.count_nonzero(sample_weight), []
+    n_rows, n_varied, filled = np.count_nonzero(sample_weight), 0, []
     for name, rows in views.items():
         _, counts = np.unique(digests(counting_rows(rows, sample_weight)), return_counts=True)
-        most = np.sort(counts)[-n_clusters:]
-        # Others warn of a view of a single row.
+        n_varied += len(counts) > 1  # others warn of a constant view
+        most = np.sort(counts[counts > 1])[-n_clusters:]
         if len(counts) > 1 and 2 * most.sum() > n_rows:
             filled.append(f"{name} ({len(most)} make up {most.sum()} of {n_rows} rows)")
-    if 0 < len(filled) < len(views):
+    if 0 < len(filled) < n_varied:
         warn_user(
             f"Few different rows fill {first(filled)}. Such a view may decide the clusters, "
             "because centroids at these rows cost nothing there. Put its columns into a view with "

@@ -129,11 +129,11 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
     cut few edges. A longer time replaces the shortest only if the score falls by a third, and more
     for the longest, because clusters of similar times hardly differ.
 
-    Edges of neighbours count twice: alike, and by their weights in the kernel. The score is a
-    geometric mean of both. Every partition cuts many edges of rows of noise, but they weigh little.
-    Edges of a given graph count by their weights alone. Where anchors make the kernel, edges
-    between rows count alike. Several kernels count alike: clusters are those of the mean kernel,
-    and fractions the mean of those of all graphs.
+    Edges of neighbours count twice: alike, and by their weights in the kernel. The score is the
+    first to the power 2/3, times the second to the power 1/3. Every partition cuts many edges of
+    rows of noise, but they weigh little. Edges of a given graph count by their weights alone. Where
+    anchors make the kernel, edges between rows count alike. Several kernels count alike: clusters
+    are those of the mean kernel, and fractions the mean of those of all graphs.
 
     Parameters
     ----------

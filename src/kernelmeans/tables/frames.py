@@ -55,7 +55,7 @@ def other_names(names: Collection[str]) -> dict[str, str]:
 
 
 def flat_names(columns: Iterable[Any]) -> list[str]:
-    """Names of columns as text. Those on several levels of pandas are as `read_table` reads them.
+    """Names of columns as text. Those on several levels of pandas are joined, as in files.
 
     Examples
     --------
@@ -63,11 +63,14 @@ def flat_names(columns: Iterable[Any]) -> list[str]:
     >>> flat_names([("shop", ""), ("cost", 2024), ("sales", 2024)])
     ['shop', 'cost 2024', 'sales 2024']
     """
-    levels = [column if isinstance(column, tuple) else (column,) for column in columns]
-    parts = [[str(one) for one in each if not _UNNAMED.fullmatch(str(one))] for each in levels]
-    full = [" ".join(filter(None, each)) for each in parts]
-    last = [next(filter(None, reversed(each)), "") for each in parts]
-    return last if len({*last}) == len(last) else full
+    columns = list(columns)
+    names = [" ".join(_levels(one)) if isinstance(one, tuple) else str(one) for one in columns]
+    return names if len({*names}) == len(names) else list(map(str, columns))
+
+
+def _levels(column: tuple[Any, ...]) -> list[str]:
+    """The names of a column on all levels that have one."""
+    return [str(one) for one in column if str(one) and not _UNNAMED.fullmatch(str(one))]
 
 
 class Table(Mapping[str, Array]):
@@ -130,10 +133,7 @@ class Table(Mapping[str, Array]):
         self.X, self.names = X, flat_names(names or columns)
         self.missing_words = {str(value).strip().lower() for value in missing_values}
         self._places = {name: place for place, name in enumerate(self.names)}
-        # Models of earlier states know names on several levels as tuples.
-        others = {str(column): name for column, name in zip(columns, self.names, strict=True)}
-        others = {single_blanks(other): name for other, name in others.items()}
-        others |= other_names(self.names)
+        others = self._names_of_levels(columns) | other_names(self.names)
         self._alike = {other: self._places[name] for other, name in others.items()}
         if len(self._places) < len(self.names):
             twice = [name for name, count in Counter(self.names).items() if count > 1]
@@ -144,6 +144,19 @@ class Table(Mapping[str, Array]):
             raise ValueError("X: Found array with 0 feature(s), while a minimum of 1 is required.")
         if not len(X):
             raise ValueError("X: Found array with 0 sample(s), while a minimum of 1 is required.")
+
+    def _names_of_levels(self, columns: Iterable[Any]) -> dict[str, str]:
+        """Other names of columns on several levels.
+
+        Files that name the last level alone are read so, if these names differ. Models of earlier
+        states know tuples as text.
+        """
+        pairs = [
+            (c, name) for c, name in zip(columns, self.names, strict=False) if type(c) is tuple
+        ]
+        last = Counter("".join(_levels(column)[-1:]) for column, _ in pairs)
+        alone = {one: name for c, name in pairs for one in _levels(c)[-1:] if last[one] == 1}
+        return {single_blanks(str(column)): name for column, name in pairs} | alone
 
     @property
     def n_rows(self) -> int:

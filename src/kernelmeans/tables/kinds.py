@@ -263,11 +263,11 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, mark
     if any(words == set(pair) for pair in FLAGS):
         return Found("flag", "", n_missing, texts.map(flag_of))
     if not is_category and not _are_codes(counts, len(values)):
+        if (found := _durations_in(texts, len(values))) is not None:
+            return found
         if (found := _numbers_in(texts, values, name, marks)) is not None:
             return found
         if (found := _dates_in(texts, len(values))) is not None:
-            return found
-        if (found := _durations_in(texts, len(values))) is not None:
             return found
         if (example := _measure_in(counts)) is not None:
             example = repr(shortened(example, 60))
@@ -356,10 +356,13 @@ def _dates_in(texts: Texts, n_rows: int) -> Found | None:
 
 
 def _durations_in(texts: Texts, n_rows: int) -> Found | None:
-    """Find the kind of a column of durations in text, some of them missing; None for any other."""
+    """Find the kind of a column of durations in text, some of them missing; None for any other.
+
+    One has hours at least: days alone are numbers with a unit.
+    """
     days = {text: one for text in texts.counts if (one := duration_of(text)) == one}
     unknown = texts.counts.keys() - days.keys()
-    if not days or not are_rare_words(unknown, texts.counts, n_rows):
+    if not any(":" in text for text in days) or not are_rare_words(unknown, texts.counts, n_rows):
         return None
     numbers = texts.map(lambda text: days.get(text, np.nan))
     n_missing = n_rows - sum(texts.counts[text] for text in days)

@@ -43,8 +43,8 @@ _COMPACT_DATE = re.compile(r"(?P<year>\d{4})(?P<month>\d\d)(?P<day>\d\d)", re.AS
 # Hours, minutes and seconds, as R and databases write a duration, and days before them, as Python
 # and pandas do.
 _DURATION = re.compile(
-    r"(?:(?P<days>-?\d+) days?,?\s?)?"
-    r"(?P<sign>[+-]?)(?P<hours>\d+):(?P<minutes>[0-5]\d):(?P<seconds>[0-5]\d(?:[.,]\d+)?)",
+    r"(?:(?P<days>-?\d{1,9}) days?)?(?:(?:(?<=.),?\s)?"
+    r"(?P<sign>[+-]?)(?P<hours>\d{1,9}):(?P<minutes>[0-5]\d):(?P<seconds>[0-5]\d(?:[.,]\d+)?))?",
     re.ASCII,
 )
 _DAY = 86400.0
@@ -125,11 +125,11 @@ def duration_of(text: str) -> float:
     >>> duration_of("36:00:00"), duration_of("-1 days +12:00:00"), duration_of("1:56")
     (1.5, -0.5, nan)
     """
-    if (found := _DURATION.fullmatch(text)) is None:
+    if not text or (found := _DURATION.fullmatch(text)) is None:
         return np.nan
-    days, sign, hours, minutes, seconds = found.groups()
+    days, sign, hours, minutes, seconds = found.groups(default="0")
     time = 3600 * int(hours) + 60 * int(minutes) + float(seconds.replace(",", "."))
-    return int(days or 0) + (-time if sign == "-" else time) / _DAY
+    return int(days) + (-time if sign == "-" else time) / _DAY
 
 
 def days_of_numbers(numbers: Array) -> Array:

@@ -75,8 +75,8 @@ def _names_in_two_lines(upper: Record, below: Sequence[Record], n_index: int) ->
     """The names of columns below names of groups of them; None if there are no groups.
 
     A group has its name above its first column alone, or above each. The second line holds words
-    that do not occur again, one of them above numbers, or years. The first columns may have no name
-    here.
+    that do not occur again, one of them above numbers, or whole numbers such as years. The first
+    columns may have no name here.
     """
     columns = [[text.strip() for text in column] for column in zip(upper, *below, strict=True)]
     has_name = [up or low for up, low, *_ in columns]
@@ -96,10 +96,12 @@ def _names_in_two_lines(upper: Record, below: Sequence[Record], n_index: int) ->
         for group, name, (_, low, *_) in zip(groups, names, columns, strict=True)
     ]
     if any(low and (is_number(low) or low in values) for _, low, *values in filled):
-        are_years = all(low.isdecimal() for _, low, *_ in filled if low)
-        # A row of the table would have a value in its first column, or some number twice.
+        lows = [low for _, low, *_ in filled if low]
+        # A row of the table would have a value in its first column, or one twice in a group, and
+        # hardly the same ones in two groups.
         is_row = bool(columns[0][1]) or not _are_different(joined[n_index:], len(filled))
-        if not are_years or (is_row and not is_named):
+        differ = bool(columns[0][0]) and _are_different(lows, len(lows))
+        if not all(map(str.isdecimal, lows)) or differ or (is_row and not is_named):
             return None
     return names if _are_different(names[n_index:], len(filled)) else joined
 
