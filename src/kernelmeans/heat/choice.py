@@ -24,9 +24,11 @@ FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
 #: BETTER / factor ** DECAY. Images lose if the first is larger, small round clusters if the second
 #: is smaller.
 BETTER, DECAY = 0.8, 0.25
-#: Exponents of the scores by the number of edges and by their weight, in their geometric mean. If
-#: the second is as large, crumbs win.
-EXPONENTS = np.array([[2 / 3], [1 / 3]])
+#: Exponents of the scores by the number of edges and by their weight, whose product counts. If the
+#: second is as large, crumbs win.
+EXPONENTS = np.array([2 / 3, 1 / 3])
+#: Exponents where a cluster has fewer rows than `FEW`: edges of a strange row weigh nearly nothing.
+OF_CRUMBS, FEW = np.array([5 / 6, 1 / 6]), 3
 #: The method of the estimators, by default.
 DEFAULTS: Any = {
     "s0": "auto",
@@ -131,9 +133,11 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
 
     Edges of neighbours count twice: alike, and by their weights in the kernel. The score is the
     first to the power 2/3, times the second to the power 1/3. Every partition cuts many edges of
-    rows of noise, but they weigh little. Edges of a given graph count by their weights alone. Where
-    anchors make the kernel, edges between rows count alike. Several kernels count alike: clusters
-    are those of the mean kernel, and fractions the mean of those of all graphs.
+    rows of noise, but they weigh little. If a cluster has one or two rows, the powers are 5/6 and
+    1/6, because strange rows would win by their weight. Edges of a given graph count by their
+    weights alone. Where anchors make the kernel, edges between rows count alike. Several kernels
+    count alike: clusters are those of the mean kernel, and fractions the mean of those of all
+    graphs.
 
     Parameters
     ----------
@@ -150,7 +154,7 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
     nodes = _common_nodes(trials)
     if len(nodes) < FEWEST_ROWS * n_clusters:
         return None
-    judged = []
+    judged, smallest = [], []
     for factor in FACTORS:
         # The shortest time has the most local optima. The swap moves of the fit would leave such an
         # optimum, so it is not judged.
@@ -161,11 +165,25 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
             for trial, own in zip(trials, nodes.T, strict=True)
         ]
         judged.append([_judged(each) for each in np.mean(between, axis=0)])
-    cut, entropy = np.prod(np.power(judged, EXPONENTS), axis=1).T
-    worth = np.divide(cut, entropy, out=np.full(len(cut), np.inf), where=entropy > 0)
+        smallest.append(np.bincount(labels, minlength=n_clusters).min())
+    cut, entropy = np.moveaxis(np.array(judged), -1, 0)
     bars = np.append(1.0, BETTER / np.power(FACTORS[1:], DECAY))
-    best = int(np.argmin(worth / bars))
-    return Choice(FACTORS[best], cut, entropy)
+    best = int(np.argmin(_scores(cut, entropy, np.array(smallest)) / bars))
+    return Choice(FACTORS[best], *(np.prod(one**EXPONENTS, axis=1) for one in (cut, entropy)))
+
+
+def _scores(cut: Array, entropy: Array, smallest: IntArray) -> Array:
+    """The score of each time as a fraction of that of the first one.
+
+    Cut and entropy (n_factors, 2) are those by number and by weight; `smallest` are the rows of the
+    smallest clusters.
+    """
+    worth = np.divide(cut, entropy, out=np.full(cut.shape, np.inf), where=entropy > 0)
+    if not worth[0].all():  # nothing is better
+        return np.ones(len(worth))
+    exponents = np.where(smallest[:, None] < FEW, OF_CRUMBS, EXPONENTS)
+    scores: Array = np.prod((worth / worth[0]) ** exponents, axis=1)
+    return scores
 
 
 def _features(trials: Sequence[Trial], nodes: IntArray, factor: float) -> Array:
