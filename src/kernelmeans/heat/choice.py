@@ -178,7 +178,8 @@ def _scores(cut: Array, entropy: Array, smallest: IntArray) -> Array:
     Cut and entropy (n_factors, 2) are those by number and by weight; `smallest` are the rows of the
     smallest clusters.
     """
-    worth = np.divide(cut, entropy, out=np.full(cut.shape, np.inf), where=entropy > 0)
+    # Empty clusters are worse than any others.
+    worth = np.divide(cut, entropy, out=np.full(cut.shape, 1e100), where=entropy > 0)
     if not worth[0].all():  # nothing is better
         return np.ones(len(worth))
     exponents = np.where(smallest[:, None] < FEW, OF_CRUMBS, EXPONENTS)
