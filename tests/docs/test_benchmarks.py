@@ -140,7 +140,7 @@ def scoreboard(tmp_path):
     [
         ("customers", "customers.py customers --seeds 1", "hand", 3),
         ("scoreboard", "scoreboard.py FOLDER", "Lumbermark 0.9.1", 7),
-        ("shapes", "shapes.py sizes noise --draws 2", "25 to 800 rows", 7),
+        ("shapes", "shapes.py sizes noise --draws 2", "25 to 800 rows", 8),
         ("number", "choosing.py number --part shapes --splits 2 --sets", "`ClusterSearch`", 7),
         ("time", "heat_scale.py anchors --most 100000", "100 000 x 16, k = 10, from disk", 1),
     ],
