@@ -88,8 +88,8 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         Weight of the entropy of the kernel weights, the lambda of the paper. Its unit is the sum of
         the sample weights times the mean kernel variance. With 0 one kernel gets all weight, with
         infinity all kernels have the same weight. Values from 0.1 to 0.5 single out the better
-        kernels, but may also prefer a kernel of few columns that are easy to explain, and they
-        switch off one of two views that need each other.
+        kernels. They may also prefer a kernel of few columns that are easy to explain. Of two
+        views that need each other they switch one off.
     s0 : "auto" or float, default="auto"
         First power, negative. ``"auto"`` is just below the critical power of the combined kernel,
         and never above -1. If ``init`` is the name of a seeding, two steps at -1 come first and
@@ -230,8 +230,8 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         Exact heat kernels have all eigenpairs: ``inertia_``, the cost with the leading ones, may
         lie outside the bounds. None if ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
-        For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters; of the edges of all other rows if those have fewer
+        For each cluster, the edges between its training rows and others, as a fraction of the edges
+        of its rows, or of all other rows if those have fewer
         (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their nearest
         neighbours, and count alike; those of a given graph count by their weights. At a value near
         0 a cluster is well apart; above 0.5 it is hardly a cluster. With other kernels than heat,

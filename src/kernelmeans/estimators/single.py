@@ -366,8 +366,8 @@ class KernelPowerKMeans(OneKernelClusterer):
         graph kernel has all eigenpairs: ``inertia_``, the cost with the leading ones, may lie
         outside the bounds. None if ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
-        For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters; of the edges of all other rows if those have fewer
+        For each cluster, the edges between its training rows and others, as a fraction of the edges
+        of its rows, or of all other rows if those have fewer
         (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their nearest
         neighbours, and count alike; those of a given graph count by their weights. At a value near
         0 a cluster is well apart; above 0.5 it is hardly a cluster. With other kernels than heat,
@@ -690,8 +690,8 @@ class KernelKMeans(OneKernelClusterer):
         graph kernel has all eigenpairs: ``inertia_``, the cost with the leading ones, may lie
         outside the bounds. None if ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
-        For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters; of the edges of all other rows if those have fewer
+        For each cluster, the edges between its training rows and others, as a fraction of the edges
+        of its rows, or of all other rows if those have fewer
         (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their nearest
         neighbours, and count alike; those of a given graph count by their weights. At a value near
         0 a cluster is well apart; above 0.5 it is hardly a cluster. With other kernels than heat,
@@ -880,8 +880,8 @@ class PowerKMeans(KernelClusterer):
         Lower and upper bound of the cost of ``labels_``, if the centroids are the means of the
         clusters. Both are equal.
     separation_ : ndarray of shape (n_clusters,) or None
-        For each cluster, the fraction of the edges of its training rows that lead to other
-        clusters; of the edges of all other rows if those have fewer
+        For each cluster, the edges between its training rows and others, as a fraction of the edges
+        of its rows, or of all other rows if those have fewer
         (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their nearest
         neighbours, and count alike; those of a given graph count by their weights. At a value near
         0 a cluster is well apart; above 0.5 it is hardly a cluster. With other kernels than heat,

@@ -239,9 +239,8 @@ def _find_columns(name: str, key: Any, X: Any) -> Columns:
 
 def _check_mask(key: Any, n_columns: int) -> None:
     """Refuse a mask of another length."""
-    values = key.tolist() if hasattr(key, "tolist") else key
-    is_mask = isinstance(values, list) and values and all(isinstance(one, bool) for one in values)
-    if is_mask and len(values) != n_columns:
+    values = _listed(key)
+    if values and all(isinstance(one, bool) for one in values) and len(values) != n_columns:
         raise ValueError(
             f"the mask has {counted(len(values), 'value')}, but X has "
             f"{counted(n_columns, 'column')}; give one value for each column."
@@ -251,13 +250,17 @@ def _check_mask(key: Any, n_columns: int) -> None:
 def _meant_columns(key: Any, X: Any) -> str:
     """The question which column of a data frame was meant by the first name that it lacks."""
     known = list(getattr(X, "columns", ()))
-    names = (
-        [key.start, key.stop] if isinstance(key, slice) else getattr(key, "tolist", lambda: key)()
-    )
-    names = names if isinstance(names, list) else [names]
-    unknown = [name for name in names if isinstance(name, str) and name not in known]
+    unknown = [name for name in _listed(key) if isinstance(name, str) and name not in known]
     meant = suggestion(unknown[0], list(map(str, known))) if unknown else ""
     return f".{meant}" if meant else ""
+
+
+def _listed(key: Any) -> list[Any]:
+    """The parts of a key of columns."""
+    if isinstance(key, slice):
+        return [key.start, key.stop]
+    values = key.tolist() if hasattr(key, "tolist") else key
+    return values if isinstance(values, list) else [values]
 
 
 def _without_names(key: Any, names: list[str]) -> Any:
