@@ -393,9 +393,10 @@ class RKKM(OneKernelClusterer):
         compared, and an estimate where many rows were sought in cells. None where there is no such
         graph.
     times_ : dict or None
-        Times that ``t="auto"`` has tried: arrays ``"t"``; ``"cut"``, the fraction of all edges that
-        connect clusters; and ``"entropy"``, that of the clusters. Both are geometric means by
-        number and by weight (``kernelmeans.heat.choice``). None where none were tried.
+        Times that ``t="auto"`` has tried with `density_`: arrays ``"t"``; ``"cut"``, the fraction
+        of all edges that connect clusters; and ``"entropy"``, that of the clusters. Both are
+        geometric means by number and by weight (``kernelmeans.heat.choice``). None where none were
+        tried.
     eigenvalues_ : ndarray of shape (r,) or None
         Eigenvalues of the graph of a heat or graph kernel, one for each feature, in descending
         order; None for other kernels.

@@ -91,7 +91,7 @@ def test_large_graphs_are_no_other_than_small_ones(monkeypatch):
 @pytest.mark.parametrize("n_clusters", [2, 5, 9])
 def test_as_many_states_are_apart_as_clusters(n_clusters):
     X = cloud(90)
-    t = HeatKernel(5).fit(X, n_clusters=n_clusters).parameters["t"]
+    t = HeatKernel(5, t="states").fit(X, n_clusters=n_clusters).parameters["t"]
     values = spectrum(X, 5)[: pair_count(n_clusters)]
     assert np.exp(-2 * t * (1 - values)).sum() == pytest.approx(n_clusters, rel=1e-6)
 

@@ -1,4 +1,4 @@
-"""The time of heat, chosen by how well the clusters that it leads to keep their neighbours."""
+"""Time and density of heat, chosen by how well the clusters keep their neighbours."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -24,6 +24,14 @@ FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
 #: BETTER / factor ** DECAY. Images lose if the first is larger, small round clusters if the second
 #: is smaller.
 BETTER, DECAY = 0.8, 0.25
+#: Exponent of density in the second graph, relative to the first one. Discs in rings need more
+#: than 3.
+DENSER = 4.0
+#: Fraction of the bar of each time that a score of the second graph has to stay below, and how many
+#: times are tried there: longer ones find crumbs.
+MUCH_BETTER, DENSER_TIMES = 0.7, 3
+#: Relative difference of cuts up to which the clusters of two times are the same.
+SAME = 1e-9
 #: Exponents of the scores by the number of edges and by their weight, whose product counts. If the
 #: second is as large, crumbs win.
 EXPONENTS = np.array([2 / 3, 1 / 3])
@@ -52,8 +60,8 @@ class Trial(NamedTuple):
 
     Attributes
     ----------
-    first : float
-        The time that is given, or the shortest that can be chosen.
+    first : callable
+        Returns the time that is given, or the shortest that can be chosen.
     settle : callable
         Gives the kernel its time.
     features_at : callable
@@ -67,15 +75,19 @@ class Trial(NamedTuple):
     weighted : CSR array of shape (n_nodes, n_nodes) or None
         The same graph, in which edges count by their weights in the kernel; None where its nodes
         are not those of the kernel.
+    denser : callable or None
+        Returns the trial of the same nodes in a graph in which density counts `DENSER` times as
+        much; None where there is none.
     """
 
-    first: float
+    first: Callable[[], float]
     settle: Callable[[float], None]
     features_at: Callable[[float], Array]
     graph: Data
     nodes: Callable[[], IntArray]
     chooses: bool
     weighted: Data | None = None
+    denser: Callable[[], "Trial"] | None = None
 
     def edges_between(self, nodes: IntArray, labels: IntArray, n_clusters: int) -> list[Array]:
         """The edges between clusters of nodes: those of the graph, and of the weighted one."""
@@ -104,32 +116,40 @@ class Trial(NamedTuple):
 
 
 class Choice(NamedTuple):
-    """A factor of times, and what was tried.
+    """A graph and a factor of times, and what was tried.
 
     Attributes
     ----------
+    is_denser : bool
+        Whether it is the graph in which density counts more.
     factor : float
-        The best of `FACTORS`.
+        The best of `FACTORS` in this graph.
     cut : ndarray of shape (n_factors,)
-        For each factor, the fraction of all edges that connect clusters: a geometric mean of
-        those by number and by weight.
+        For each factor in this graph, the fraction of all edges that connect clusters: a geometric
+        mean of those by number and by weight.
     entropy : ndarray of shape (n_factors,)
         That of the fractions of all edges that clusters have, or 0 where a cluster is empty: the
         same mean.
     """
 
+    is_denser: bool
     factor: float
     cut: Array
     entropy: Array
 
 
 def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
-    """The factor of all times whose clusters keep their neighbours best.
+    """The graph and the factor of all times whose clusters keep their neighbours best.
 
     The score of a time is the fraction of all edges that its clusters cut, divided by the entropy
     of the clusters. Without the entropy, one large cluster and a few crumbs would win, because they
     cut few edges. A longer time replaces the shortest only if the score falls by a third, and more
-    for the longest, because clusters of similar times hardly differ.
+    for the longest, because clusters of similar times hardly differ. Of times with the same
+    clusters the middle one is taken: other rows, such as halves of these, have them too.
+
+    Where density counts more, heat stays within arms of spirals and in rings, and noise counts
+    less. Such a graph wins only if scores fall by another third. Edges are always those of the
+    first graph.
 
     Edges of neighbours count twice: alike, and by their weights in the kernel. The score is the
     first to the power 2/3, times the second to the power 1/3. Every partition cuts many edges of
@@ -149,17 +169,21 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
     Returns
     -------
     Choice or None
-        The factor; None if the kernels have too few rows in common.
+        The choice; None if the kernels have too few rows in common.
     """
     nodes = _common_nodes(trials)
     if len(nodes) < FEWEST_ROWS * n_clusters:
         return None
+    settings = [(trials, factor) for factor in FACTORS]
+    if all(trial.denser for trial in trials):
+        denser = [trial.denser() for trial in trials if trial.denser]
+        settings += [(denser, factor) for factor in FACTORS[:DENSER_TIMES]]
     judged, smallest = [], []
-    for factor in FACTORS:
+    for kernels, factor in settings:
         # The shortest time has the most local optima. The swap moves of the fit would leave such an
         # optimum, so it is not judged.
         with_rivals = factor == FACTORS[0]
-        labels = _clusters(_features(trials, nodes, factor), n_clusters, with_rivals)
+        labels = _clusters(_features(kernels, nodes, factor), n_clusters, with_rivals)
         between = [
             trial.edges_between(own, labels, n_clusters)
             for trial, own in zip(trials, nodes.T, strict=True)
@@ -168,8 +192,22 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
         smallest.append(np.bincount(labels, minlength=n_clusters).min())
     cut, entropy = np.moveaxis(np.array(judged), -1, 0)
     bars = np.append(1.0, BETTER / np.power(FACTORS[1:], DECAY))
+    bars = np.append(bars, MUCH_BETTER * bars)[: len(settings)]
     best = int(np.argmin(_scores(cut, entropy, np.array(smallest)) / bars))
-    return Choice(FACTORS[best], *(np.prod(one**EXPONENTS, axis=1) for one in (cut, entropy)))
+    is_denser, best = divmod(best, len(FACTORS))
+    own = slice(len(FACTORS), None) if is_denser else slice(len(FACTORS))
+    cut, entropy = (np.prod(one[own] ** EXPONENTS, axis=1) for one in (cut, entropy))
+    return Choice(bool(is_denser), FACTORS[_middle(best, cut, entropy)], cut, entropy)
+
+
+def _middle(best: int, cut: Array, entropy: Array) -> int:
+    """The middle of the times around the best one whose clusters are the same."""
+    same = np.isclose(cut, cut[best], rtol=SAME, atol=0)
+    same &= np.isclose(entropy, entropy[best], rtol=SAME, atol=0)
+    others = np.flatnonzero(~same)
+    first = others[others < best].max(initial=-1) + 1
+    last = others[others > best].min(initial=len(cut)) - 1
+    return int(first + last) // 2
 
 
 def _scores(cut: Array, entropy: Array, smallest: IntArray) -> Array:
@@ -190,7 +228,7 @@ def _scores(cut: Array, entropy: Array, smallest: IntArray) -> Array:
 def _features(trials: Sequence[Trial], nodes: IntArray, factor: float) -> Array:
     """The features of the mean kernel at a factor of all times."""
     own = [
-        trial.features_at(factor * trial.first)[rows]
+        trial.features_at(factor * trial.first())[rows]
         for trial, rows in zip(trials, nodes.T, strict=True)
     ]
     # Partitions are only compared: in single precision they are the same, in less time.

@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from kernelmeans._dialect import option
 from kernelmeans._given import plain
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans._warnings import warn_user
-from kernelmeans.heat.basis import Basis, Spectrum
+from kernelmeans.heat.basis import Basis
 from kernelmeans.heat.choice import Trial
 from kernelmeans.heat.density import core_distances
 from kernelmeans.heat.digests import Digests, digests
@@ -142,7 +143,7 @@ class GraphKernel(DiffusionKernel):
             n_edges = np.diff(rows.indptr)
             self._has_unconnected = not np.delete(n_edges, counting).all()
             rows = rows[counting]
-        graph, pieces, n_neighbors = self._graph(rows, n_clusters)
+        graph, pieces, n_neighbors, denser = self._graph(rows, n_clusters)
         warn_of_rest(pieces, wanted, self.title, self._more_edges)
         known, first, edges.places = np.unique(
             edges.digests(rows), return_index=True, return_inverse=True
@@ -164,12 +165,13 @@ class GraphKernel(DiffusionKernel):
             self._fitted(basis.t, basis.values, pieces, n_neighbors)
 
         return self._trial_of_rows(
-            Spectrum.of(graph, pieces, n_clusters),
+            graph,
+            pieces,
             wanted,
             settle,
-            graph,
             lambda: np.arange(len(counting)),
             alike=self._holds_distances,
+            denser=denser,
         )
 
     def check_connected(self, X: Data) -> None:
@@ -201,8 +203,10 @@ class GraphKernel(DiffusionKernel):
         unconnected = (places < 0) & (np.diff(rows.indptr) == 0)
         return np.asarray(unconnected & (not self._has_unconnected))
 
-    def _graph(self, rows: Data, n_clusters: int) -> tuple[Data, Pieces, int | None]:
-        """The graph of the rows, its pieces, and its number of neighbours or None."""
+    def _graph(
+        self, rows: Data, n_clusters: int
+    ) -> tuple[Data, Pieces, int | None, Callable[[], Data] | None]:
+        """Like `_neighbor_graph`, with None for the number of neighbours."""
         rows = rows.astype(np.float64)
         # Only ratios of edges count; sums of large ones would overflow.
         rows.data /= rows.data.max(initial=np.finfo(np.float64).tiny)
@@ -211,7 +215,7 @@ class GraphKernel(DiffusionKernel):
         # A loop at each row without edges: its heat stays there.
         loops = (graph.sum(axis=1) == 0).astype(np.float64)
         graph = (graph + scipy.sparse.diags_array(loops)).tocsr()
-        return graph, find_pieces(graph, n_clusters), None
+        return graph, find_pieces(graph, n_clusters), None, None
 
     def fit_bytes(self, X: Data, n_clusters: int) -> int:
         """Bytes that `fit` takes for the graph, its copies, eigenvectors and features."""
@@ -262,7 +266,9 @@ class DistancesKernel(GraphKernel):
         parameters = {"n_neighbors": n_neighbors, "t": t, "metric": "precomputed"}
         DiffusionKernel.__init__(self, "heat", parameters | {"density": density})
 
-    def _graph(self, rows: Data, n_clusters: int) -> tuple[Data, Pieces, int | None]:
+    def _graph(
+        self, rows: Data, n_clusters: int
+    ) -> tuple[Data, Pieces, int | None, Callable[[], Data] | None]:
         entries = rows.tocoo()
         others = entries.row != entries.col
         places = entries.row[others], entries.col[others]
@@ -287,7 +293,10 @@ class DistancesKernel(GraphKernel):
 
         density = self._settle_density(near, rows.shape[0])
         return self._neighbor_graph(
-            lambda n_neighbors: both_ways(nearest_stored(stored, n_neighbors - 1), density),
+            lambda n_neighbors, density: both_ways(
+                nearest_stored(stored, n_neighbors - 1), density
+            ),
+            density,
             min(int(count), most),
             most,
             n_clusters,

@@ -3,7 +3,7 @@
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -25,7 +25,7 @@ from kernelmeans.heat.anchors import (
 )
 from kernelmeans.heat.basis import Basis, Spectrum
 from kernelmeans.heat.cells import CANDIDATES
-from kernelmeans.heat.choice import FACTORS, MOST_ROWS, Trial, choose_factor
+from kernelmeans.heat.choice import DENSER, FACTORS, MOST_ROWS, Trial, choose_factor
 from kernelmeans.heat.copies import without_copies
 from kernelmeans.heat.density import (
     DIMENSION_NEIGHBORS,
@@ -221,16 +221,27 @@ class DiffusionKernel(Kernel):
         """Bytes that `fit` takes."""
 
     def _neighbor_graph(
-        self, graph_of: Callable[[int], Data], n_neighbors: int, most: int, n_clusters: int
-    ) -> tuple[Data, Pieces, int]:
-        """The graph of so many neighbours; with ``"auto"``, twice as many if it has many pieces."""
-        graph = graph_of(n_neighbors)
+        self,
+        weigh: Callable[[int, Density], Data],
+        density: Density,
+        n_neighbors: int,
+        most: int,
+        n_clusters: int,
+    ) -> tuple[Data, Pieces, int, Callable[[], Data] | None]:
+        """The graph of so many neighbours; with ``"auto"``, twice as many if it has many pieces.
+
+        The last result returns the graph in which density counts more, if that may be chosen.
+        """
+        graph = weigh(n_neighbors, density)
         pieces = find_pieces(graph, n_clusters)
         if self._given["n_neighbors"] == "auto" and pieces.n_large > n_clusters:
             n_neighbors = min(2 * n_neighbors, most)
-            graph = graph_of(n_neighbors)
+            graph = weigh(n_neighbors, density)
             pieces = find_pieces(graph, n_clusters)
-        return graph, pieces, n_neighbors
+        if self._given["density"] != "auto" or not density.exponent:
+            return graph, pieces, n_neighbors, None
+        more = density._replace(exponent=DENSER * density.exponent)
+        return graph, pieces, n_neighbors, lambda: weigh(n_neighbors, more)
 
     def _settle_density(
         self, near: Callable[[int, int], tuple[Array, Array | None]], n_rows: int
@@ -252,42 +263,50 @@ class DiffusionKernel(Kernel):
         count = DIMENSION_NEIGHBORS if isinstance(self._given["density"], str) else NEIGHBOR
         return min(count, n_rows - 1), min(surrounding_neighbor(n_rows), n_rows - 1)
 
-    def _first_time(self, spectrum: Spectrum, n_clusters: int) -> tuple[float, bool]:
-        """The time that is given or tried first, and whether a longer one may be chosen."""
+    def _first_time(self, spectrum: Spectrum) -> float:
+        """The time that is given or tried first."""
         t = self._given["t"]
-        # If there is a piece for each cluster, the time does not change the labels.
-        chooses = t == "auto" and n_clusters > spectrum.pieces.n_kept
-        return spectrum.time() if isinstance(t, str) else float(t), chooses
+        return spectrum.time() if isinstance(t, str) else float(t)
+
+    def _chooses(self, pieces: Pieces, n_clusters: int) -> bool:
+        """Whether the time is chosen. With a piece for each cluster it does not change labels."""
+        return self._given["t"] == "auto" and n_clusters > pieces.n_kept
 
     def _trial_of_rows(
         self,
-        spectrum: Spectrum,
+        graph: Data,
+        pieces: Pieces,
         n_clusters: int,
         settle: Callable[[Basis], None],
-        graph: Data,
         nodes: Callable[[], IntArray],
         alike: bool = True,
+        denser: Callable[[], Data] | None = None,
     ) -> Trial:
         """What is left of a fit whose nodes are rows. Only those of pieces that are kept count.
 
         The time is chosen with edges that count ``alike`` as well, or by their weights alone.
+        `denser` returns the same edges, with weights in which density counts more.
         """
-        kept = np.flatnonzero(spectrum.pieces.kept)
-        if len(kept) < graph.shape[0]:
-            graph = graph[kept][:, kept]
-        weighted = without_loops(graph)
+        spectrum = cache(partial(Spectrum.of, graph, pieces, max(n_clusters, FEWEST_CLUSTERS)))
+        kept = np.flatnonzero(pieces.kept)
+        judge = graph[kept][:, kept] if len(kept) < graph.shape[0] else graph
+        weighted = without_loops(judge)
         ones = np.ones_like(weighted.data), weighted.indices, weighted.indptr
-        among = np.full(len(spectrum.pieces.kept), -1)
+        among = np.full(len(pieces.kept), -1)
         among[kept] = np.arange(len(kept))
-        first, chooses = self._first_time(spectrum, n_clusters)
+
+        def second(denser: Callable[[], Data]) -> Trial:
+            return self._trial_of_rows(denser(), pieces, n_clusters, settle, nodes, alike)
+
         return Trial(
-            first,
-            lambda t: settle(spectrum.basis(t)),
-            lambda t: spectrum.features(t)[kept],
+            lambda: self._first_time(spectrum()),
+            lambda t: settle(spectrum().basis(t)),
+            lambda t: spectrum().features(t)[kept],
             scipy.sparse.csr_array(ones, weighted.shape) if alike else weighted,
             lambda: among[nodes()],
-            chooses,
+            self._chooses(pieces, n_clusters),
             weighted,
+            None if denser is None else cache(partial(second, denser)),
         )
 
     def _fitted(self, t: float, values: Array, pieces: Pieces, n_neighbors: int | None) -> None:
@@ -396,13 +415,14 @@ class HeatKernel(DiffusionKernel):
         Time. ``"states"`` is the time at which there are as many states as clusters, among those of
         the 2 k + 10 leading eigenpairs (``kernelmeans.heat.basis.solve_time``). It is slightly
         shorter than it would be with all eigenpairs. ``"auto"`` chooses it or a longer one, by the
-        clusters that both lead to (``kernelmeans.heat.choice.choose_factor``).
+        clusters that they lead to (``kernelmeans.heat.choice.choose_factor``).
     metric : str, default="euclidean"
         The distance between neighbours, one of ``kernelmeans.heat.metric.METRICS``.
     density : "auto" or float, default="auto"
         How much the density of rows counts: the exponent of the weights of edges
         (``kernelmeans.heat.density.Density``). With 0 all edges count alike. ``"auto"`` is half the
-        intrinsic dimension of the rows, plus 2, and at most 16.
+        intrinsic dimension of the rows, plus 2, and at most 16. Where ``t="auto"`` chooses a time,
+        it may also choose four times that exponent.
     factor : int, default=1
         What ``n_neighbors="auto"`` is multiplied by in the graph of all rows.
     family : str, default=None
@@ -420,8 +440,8 @@ class HeatKernel(DiffusionKernel):
         The intrinsic dimension that ``density="auto"`` has followed; None where it is not known,
         and for other values of ``density``.
     times : dict or None
-        What ``t="auto"`` has tried (``kernelmeans.heat.choice.Choice``): the times, as ``"t"``, and
-        ``"cut"`` and ``"entropy"``. None where nothing was.
+        What ``t="auto"`` has tried with the density in use (``kernelmeans.heat.choice.Choice``):
+        the times, as ``"t"``, and ``"cut"`` and ``"entropy"``. None where nothing was.
     neighbor_recall : float or None
         The fraction of the true neighbours in the graph, estimated where many rows are sought in
         cells (``kernelmeans.heat.cells.Cells``); else 1. None of a graph of anchors.
@@ -509,11 +529,8 @@ class HeatKernel(DiffusionKernel):
         density = self._settle_density(partial(seek, sought), n_nodes)
         # Whoever names the number of neighbours wants so many.
         cuts_far = self._given["n_neighbors"] == "auto"
-        graph, pieces, n_neighbors = self._neighbor_graph(
-            partial(sought.graph, density=density, keeps_far=not cuts_far),
-            n_neighbors,
-            n_nodes,
-            n_clusters,
+        graph, pieces, n_neighbors, denser = self._neighbor_graph(
+            partial(sought.graph, keeps_far=not cuts_far), density, n_neighbors, n_nodes, n_clusters
         )
         pieces = without_near(pieces, n_clusters, sought, n_neighbors)
         called = f"{self.title}: the graph"
@@ -533,11 +550,12 @@ class HeatKernel(DiffusionKernel):
             self._fitted(basis.t, basis.values, pieces, n_neighbors)
 
         return self._trial_of_rows(
-            Spectrum.of(graph, pieces, n_clusters),
+            graph,
+            pieces,
             wanted,
             settle,
-            graph,
             lambda: distinct.places(counting_rows(X, sample_weight), places),
+            denser=denser,
         )
 
     def learn_anchors(
@@ -593,14 +611,13 @@ class HeatKernel(DiffusionKernel):
             self._features, values = heat.at(t)
             self._fitted(t, values, heat.pieces, n_nearest)
 
-        first, chooses = self._first_time(heat.spectrum, wanted)
         return Trial(
-            first,
+            lambda: self._first_time(heat.spectrum),
             settle,
             lambda t: heat.at(t)[0](sample.rows),
             without_loops(sample.graph(n_neighbors) > 0),
             lambda: distinct.places(tried),
-            chooses,
+            self._chooses(heat.pieces, wanted),
         )
 
     @property
@@ -679,8 +696,12 @@ class HeatKernel(DiffusionKernel):
         elif self._given["density"] != 0:
             # Distances and places of all surroundings, which scikit-learn stacks, and a mask.
             search = 36 * n * (1 + surrounding_neighbor(n))
+        pairs = pairs_bytes(n, min(n_neighbors, n), n_clusters)
+        if self._given["t"] == self._given["density"] == "auto":
+            # A second graph, in which density counts more, is tried beside the first.
+            pairs *= 2
         # The graph follows the search.
-        return int(rows) + max(search, pairs_bytes(n, min(n_neighbors, n), n_clusters))
+        return int(rows) + max(search, pairs)
 
     def _settled_neighbors(self, nearest: NearestRows, n_clusters: int) -> int:
         """Neighbours of each of the distinct rows, not more than there are rows."""
@@ -744,12 +765,15 @@ def settle_times(
     choose = partial(choose_factor, choosing, n_clusters)
     choice = settled("times", choose) if choosing else None
     for kernel, trial in zip(kernels, trials, strict=True):
-        kernel.times, factor = None, 1.0
+        kernel.times, factor, tried = None, 1.0, trial
         if choice is not None and trial.chooses:
-            times = trial.first * np.array(FACTORS)
+            if choice.is_denser and trial.denser:
+                tried = trial.denser()
+                kernel.parameters["density"] *= DENSER
+            times = tried.first() * np.array(FACTORS[: len(choice.cut)])
             kernel.times = {"t": times, "cut": choice.cut, "entropy": choice.entropy}
             factor = choice.factor
-        trial.settle(factor * trial.first)
+        tried.settle(factor * tried.first())
 
 
 def _warn_if_vanishing(rows: Array, distances: Array, kernel: str) -> None:
