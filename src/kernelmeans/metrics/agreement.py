@@ -174,9 +174,14 @@ def jaccard_stability(labels: ArrayLike, others: Iterable[ArrayLike]) -> Array:
     ]
     if not best:
         raise ValueError("others holds no clustering: give at least one, of the same rows.")
-    seen = ~np.isnan(best)
+    return mean_seen(np.array(best))
+
+
+def mean_seen(overlaps: Array) -> Array:
+    """Mean of each cluster over the clusterings that have seen it; NaN if none has."""
+    seen = ~np.isnan(overlaps)
     with np.errstate(invalid="ignore"):
-        mean: Array = np.where(seen, best, 0).sum(axis=0) / seen.sum(axis=0)
+        mean: Array = np.where(seen, overlaps, 0).sum(axis=0) / seen.sum(axis=0)
     return mean
 
 

@@ -9,6 +9,7 @@ from scipy.stats import rankdata
 from kernelmeans._dialect import option
 from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
+from kernelmeans.metrics.agreement import mean_seen
 from kernelmeans.search.bounds import Bounds
 from kernelmeans.search.record import Record, Scoring, name_of
 from kernelmeans.search.rules import exceeds, validity
@@ -48,7 +49,7 @@ def columns_of(record: Record) -> dict[str, Any]:
             found |= {f"split{b}_{name}": row for b, row in enumerate(table)}
             found[f"std_{name}"] = np.array([one.std() if len(one) else np.nan for one in own])
     found["jaccard"] = np.empty(n_candidates, dtype=object)
-    found["jaccard"][:] = [_mean(record.jaccard(row)) for row in range(n_candidates)]
+    found["jaccard"][:] = [mean_seen(record.jaccard(row)) for row in range(n_candidates)]
     found["min_jaccard"] = np.array([least(one) for one in found["jaccard"]])
     for name in ("neighbor_consistency", "inertia"):
         found[name] = record.of_all_rows(name)
@@ -94,14 +95,6 @@ def _ranks(scores: Array) -> IntArray:
     """Ranks from 1 on, as in ``cv_results_``: equal scores have the smallest, NaN the largest."""
     lowest = np.where(np.isnan(scores), -np.inf, scores)
     return np.asarray(rankdata(-lowest, method="min"), dtype=np.int32)
-
-
-def _mean(jaccard: Array) -> Array:
-    """Mean of each cluster over the splits in which it was seen; NaN if it was in none."""
-    seen = ~np.isnan(jaccard)
-    with np.errstate(invalid="ignore"):
-        mean: Array = np.where(seen, jaccard, 0).sum(axis=0) / seen.sum(axis=0)
-    return mean
 
 
 def verdict(
