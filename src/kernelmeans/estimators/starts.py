@@ -8,7 +8,7 @@ import scipy.sparse
 
 from kernelmeans._arrays import all_finite
 from kernelmeans._given import received
-from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans._typing import Array, Data
 from kernelmeans._warnings import warn_user
 from kernelmeans.kernels import CombinedKernel, Kernel
 from kernelmeans.solver.seeding import (
@@ -59,31 +59,26 @@ class Starts:
         self.init = init
         #: Whether k-means++ seeds the restarts.
         self.seeded = isinstance(init, str) and init == "k-means++"
-        given = not (isinstance(init, str) or callable(init))
-        if given:
+        if not (isinstance(init, str) or callable(init)):
             self.init = self._checked(init, "init")
-            self._refuse_ambiguous(n_init)
             self.n_init = self._given_restarts(n_init)
         elif n_init == "auto":
             self.n_init = 1 if self.seeded else AUTO_RESTARTS
         else:
             self.n_init = int(n_init)
 
-    def _refuse_ambiguous(self, n_init: int | str) -> None:
-        """Refuse integers that could be weights or coordinates instead of row indices."""
+    def _given_restarts(self, n_init: int | str) -> int:
+        """The number of restarts in a given start, whose integers must be row indices."""
+        rows = len(self.init) if _is_index_table(self.init) else 1
         k, n, p = self.n_clusters, self.X.shape[0], self.X.shape[-1]
-        restarts = len(self.init)
-        alike = {n: "weights", k: "coordinates" if p == k else None}.get(restarts)
-        if _is_index_table(self.init) and restarts > 1 and alike and n_init != restarts:
+        # As many restarts as these have the shape of weights or coordinates.
+        alike = {n: "weights", k: "coordinates" if p == k else None}.get(rows)
+        if rows > 1 and alike and n_init != rows:
             raise ValueError(
                 f"init: an integer array of shape {self.init.shape} could be {alike} or the row "
-                f"indices of {restarts} restarts. Pass {alike} as floats; for that many restarts, "
-                f"set n_init={restarts}."
+                f"indices of {rows} restarts. Pass {alike} as floats; for that many restarts, "
+                f"set n_init={rows}."
             )
-
-    def _given_restarts(self, n_init: int | str) -> int:
-        """The number of restarts in a given start."""
-        rows = len(self.init) if _is_index_table(self.init) else 1
         if n_init not in ("auto", rows):
             warn_user(
                 f"n_init={n_init} does not agree with init, which holds the starts of {rows} "
@@ -146,7 +141,12 @@ class Starts:
         k, n, p = self.n_clusters, self.X.shape[0], self.X.shape[-1]
         indices = np.issubdtype(start.dtype, np.integer) and start.size > 0
         if indices and start.shape[-1:] == (k,) and start.ndim <= 2:
-            return self._checked_indices(np.atleast_2d(start), name)
+            if start.min() < 0 or start.max() >= n:
+                raise ValueError(
+                    f"{name}: row indices must lie between 0 and n_samples - 1 = {n - 1}, got "
+                    f"{start.min()} to {start.max()}. (Coordinates and weights must be floats.)"
+                )
+            return np.atleast_2d(start)
         got, start = start.dtype, start.astype(self.X.dtype)
         if not np.isfinite(start).all():
             raise ValueError(
@@ -166,15 +166,6 @@ class Starts:
             f"{name} has shape {start.shape} and dtype {got}; give row indices (integers) "
             f"of shape ({k},) or (n_init, {k}), {coordinates}or weights of shape ({n}, {k})."
         )
-
-    def _checked_indices(self, table: IntArray, name: str) -> IntArray:
-        n = self.X.shape[0]
-        if table.min(initial=0) < 0 or table.max(initial=0) >= n:
-            raise ValueError(
-                f"{name}: row indices must lie between 0 and n_samples - 1 = {n - 1}, got "
-                f"{table.min()} to {table.max()}. (Coordinates and weights must be floats.)"
-            )
-        return table
 
 
 def _is_index_table(start: Any) -> bool:
