@@ -59,19 +59,18 @@ def open_rows(path: str | PathLike[str], columns: Sequence[str | int] | None = N
            [nan, 2. ]])
     """
     file = Path(path)
-    suffix = file.suffix.lower()
-    folder = file.is_dir()
     file.stat()  # raises if there is none
-    if suffix == ".parquet" and not folder:
+    suffix = file.suffix.lower()
+    if file.is_dir():
+        rows = _read_zarr(file)
+    elif suffix == ".npy":
+        rows = _read_npy(file)
+    elif suffix == ".parquet":
         try:
             from kernelmeans.rows.parquet import read_parquet
         except ModuleNotFoundError as error:
             raise _missing(file, "polars") from error
         return read_parquet(file, columns)
-    if suffix == ".npy" and not folder:
-        rows = _read_npy(file)
-    elif folder:
-        rows = _read_zarr(file)
     else:
         raise ValueError(
             f"{file}: unknown suffix {suffix!r}; .npy and .parquet files and the folders of Zarr "
