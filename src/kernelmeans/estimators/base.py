@@ -82,8 +82,9 @@ class KernelClusterer(
 ):
     """Clusters in the feature space of one kernel or of several.
 
-    A subclass defines what X holds (`_make_input`), the method of clustering (`_method`) and, if it
-    has several kernels, the rule by which kernel weights follow the costs (`_weight_rule`).
+    A subclass defines what X holds (`_make_input`), the method of clustering unless it anneals
+    (`_method`) and, if it has several kernels, the rule by which kernel weights follow the costs
+    (`_weight_rule`).
     """
 
     n_clusters: int
@@ -125,10 +126,9 @@ class KernelClusterer(
 
     def _method(self, space: Space) -> Method:
         """The method that finds centroids in a space."""
-        raise NotImplementedError
+        return self._annealed(space)
 
     def _annealed(self, space: Space, **more: bool) -> Method:
-        """The method of estimators that anneal."""
         names = "s0", "eta", "anneal_every", "max_iter", "tol", "n_swaps"
         given: Any = {name: getattr(self, name) for name in names}
         method = annealed(space, self.n_clusters, **given, **more)

@@ -486,9 +486,6 @@ class KernelPowerKMeans(OneKernelClusterer):
         self.verbose = verbose
         self.random_state = random_state
 
-    def _method(self, space: Space) -> Method:
-        return self._annealed(space)
-
 
 class KernelKMeans(OneKernelClusterer):
     """Kernel k-means: hard steps from the start, the limit s -> -inf of `KernelPowerKMeans`.
@@ -956,9 +953,6 @@ class PowerKMeans(KernelClusterer):
 
     def _make_input(self) -> Input:
         return Input({"kernel": "linear"})
-
-    def _method(self, space: Space) -> Method:
-        return self._annealed(space)
 
     @property
     def cluster_centers_(self) -> Array:
