@@ -312,23 +312,19 @@ def _refuse_matrices(X: Any) -> None:
     shapes: list[tuple[int, ...]] = [getattr(one, "shape", ()) for one in items]
     if not shapes or any(len(shape) != 2 for shape in shapes):
         return
-    given = "X" if items is X else "list(X.values())"
-    lengths = sorted({shape[0] for shape in shapes})
-    if len(lengths) > 1:
-        raise ValueError(
-            f"X must be one matrix, got a {type(X).__name__} of matrices of "
-            f"{first(list(map(str, lengths)), 3)} rows. Views are columns of X: give each view the "
-            "same rows."
-        )
-    join = "scipy.sparse.hstack" if any(map(scipy.sparse.issparse, items)) else "np.hstack"
-    stops = np.cumsum([shape[1] for shape in shapes]).tolist()
-    views = [f'("heat", slice({a}, {b}))' for a, b in pairwise([0, *stops])]
-    stack = f" Kernel matrices are np.stack({given}) with kernels='precomputed'."
-    squares = all(shape == (shapes[0][0],) * 2 for shape in shapes)
+    remedy = "give each view the same rows"
+    if len({n_rows for n_rows, _ in shapes}) == 1:
+        given = "X" if items is X else "list(X.values())"
+        join = "scipy.sparse.hstack" if any(map(scipy.sparse.issparse, items)) else "np.hstack"
+        stops = np.cumsum([width for _, width in shapes]).tolist()
+        views = [f'("heat", slice({a}, {b}))' for a, b in pairwise([0, *stops])]
+        remedy = f"pass {join}({given}) with kernels=[{first(views, 3)}]"
+        if all(n_rows == width for n_rows, width in shapes):
+            remedy += f". Kernel matrices are np.stack({given}) with kernels='precomputed'"
     raise ValueError(
         f"X must be one matrix, got a {type(X).__name__} of matrices of the shapes "
-        f"{first(list(map(str, shapes)), 3)}. Views are columns of X: pass {join}({given}) with "
-        f"kernels=[{first(views, 3)}].{stack * squares}"
+        f"{first([str(shape) for shape in dict.fromkeys(shapes)], 3)}. Views are columns of X: "
+        f"{remedy}."
     )
 
 
