@@ -61,21 +61,24 @@ def open_rows(path: str | PathLike[str], columns: Sequence[str | int] | None = N
     file = Path(path)
     file.stat()  # raises if there is none
     suffix = file.suffix.lower()
-    if file.is_dir():
-        rows = _read_zarr(file)
-    elif suffix == ".npy":
-        rows = _read_npy(file)
-    elif suffix == ".parquet":
-        try:
+    try:
+        if file.is_dir():
+            rows = _read_zarr(file)
+        elif suffix == ".npy":
+            rows = _read_npy(file)
+        elif suffix == ".parquet":
             from kernelmeans.rows.parquet import read_parquet
-        except ModuleNotFoundError as error:
-            raise _missing(file, "polars") from error
-        return read_parquet(file, columns)
-    else:
-        raise ValueError(
-            f"{file}: unknown suffix {suffix!r}; .npy and .parquet files and the folders of Zarr "
-            "arrays are read block by block: convert it, or load it into memory"
-        )
+
+            return read_parquet(file, columns)
+        else:
+            raise ValueError(
+                f"{file}: unknown suffix {suffix!r}; .npy and .parquet files and the folders of "
+                "Zarr arrays are read block by block: convert it, or load it into memory"
+            )
+    except ModuleNotFoundError as error:
+        raise ImportError(
+            f'{file}: {error.name} is needed to read it: pip install "kernelmeans[disk]"'
+        ) from error
     return rows if columns is None else rows.select(columns)
 
 
@@ -227,10 +230,8 @@ def _mapped(array: Any) -> Rows:
 @np.errstate(over="ignore")  # of a fill value that is too large for its type
 def _read_zarr(path: Path) -> Rows:
     """Rows of a Zarr array; of a group, those of its only array, or of the one named X."""
-    try:
-        import zarr
-    except ModuleNotFoundError as error:
-        raise _missing(path, "zarr") from error
+    import zarr
+
     try:
         node = zarr.open(path, mode="r")
         arrays = dict(node.arrays()) if isinstance(node, zarr.Group) else {"X": node}
@@ -263,7 +264,3 @@ def _is_on_disk(X: Any) -> bool:
     except TypeError:  # the type of another library's arrays
         return False
     return True
-
-
-def _missing(path: Path, package: str) -> ImportError:
-    return ImportError(f'{path}: {package} is needed to read it: pip install "kernelmeans[disk]"')
