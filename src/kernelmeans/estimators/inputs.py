@@ -279,13 +279,11 @@ def check_rows(estimator: Any, rows: Rows, reset: bool) -> Rows:
     ValueError
         If they differ from the columns of the fit.
     """
-    if reset or rows.names is None:
-        validate_data(estimator, rows, skip_check_array=True, reset=reset)
-    else:
-        # scikit-learn looks for names in `columns`, and would warn that they are missing.
-        _check_n_features(estimator, rows, reset=False)
     if rows.names is None:
+        validate_data(estimator, rows, skip_check_array=True, reset=reset)
         return rows.finite()
+    # scikit-learn looks for names in `columns`, and would warn that they are missing.
+    _check_n_features(estimator, rows, reset=reset)
     if reset:
         estimator.feature_names_in_ = np.array(rows.names, dtype=object)
     elif list(getattr(estimator, "feature_names_in_", rows.names)) != rows.names:
