@@ -13,6 +13,7 @@ from kernelmeans._text import bounded
 from kernelmeans._typing import DTypeName
 from kernelmeans.cli import outputs
 from kernelmeans.cli.data import ColumnChoice
+from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.tables.files import Reading, stem_of
 from kernelmeans.tables.files.suffixes import known_suffix
 
@@ -87,10 +88,8 @@ class Job(Reading):
         """Refuse options that are wrong whatever the data."""
         super().check()
         if self.memory_budget is not None:
-            try:
+            with estimator_errors():
                 budget_bytes(self.memory_budget)
-            except ValueError as error:
-                raise InputError(str(error)) from error
 
     def check_writable(self) -> None:
         """Refuse files that could not be written."""

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from kernelmeans._dialect import learn
 from kernelmeans._errors import InputError
 from kernelmeans._text import listed, suggestion
+from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.estimators.checks import OF_KERNEL
 from kernelmeans.estimators.views import item_name, kernel_names, n_members
 from kernelmeans.tables.columns import matching
@@ -43,10 +44,9 @@ class Views(NamedTuple):
 
     def find(self, known: Sequence[str]) -> list[tuple[View, dict[str, bool]]]:
         """The columns that each view sees, and whether it calls them by their full names."""
-        try:
-            return [(v, matching(v.patterns, known, f"{v.where}: columns")) for v in self.views]
-        except ValueError as error:
-            raise InputError(str(error)) from error
+        with estimator_errors():
+            found = [(v, matching(v.patterns, known, f"{v.where}: columns")) for v in self.views]
+        return found
 
 
 def read_views(path: Path) -> Views:
@@ -75,10 +75,8 @@ def read_views(path: Path) -> Views:
     learn({"kernels": str(path), **{name: f"{path}: {name}" for name in content}})
     for index, view in enumerate(views):
         learn({item_name(index, view.name): view.where, item_name(index): view.where})
-    try:
+    with estimator_errors():
         kernel_names([(view.name, view.spec["kernel"]) for view in views])
-    except ValueError as error:
-        raise InputError(str(error)) from error
     return Views(path, views, content)
 
 
