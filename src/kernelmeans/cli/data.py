@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from kernelmeans._dialect import option
 from kernelmeans._errors import InputError
 from kernelmeans._text import meant
 from kernelmeans._typing import MissingName, SkewedName
@@ -54,13 +55,9 @@ class ColumnChoice:
         known = table.names
         wanted = set(find_columns(table, known, self.columns, "columns") or known)
         wanted -= find_columns(table, known, self.drop, "drop").keys()
-        for name, option in (
-            (self.label_column, "--label-column"),
-            (self.weight_column, "--weight-column"),
-            (self.id_column, "--id-column"),
-        ):
-            if name is not None:
-                wanted.discard(known_column(table, [*known, *table.annotations], name, option))
+        for parameter in ("label_column", "weight_column", "id_column"):
+            if (name := getattr(self, parameter)) is not None:
+                wanted.discard(known_column(table, name, parameter))
         chosen = [name for name in known if name in wanted]
         if not chosen:
             raise InputError(f"{table.source}: no column is left to cluster by")
@@ -88,17 +85,18 @@ def find_columns(
         raise InputError(f"{table.source}: {error}") from error
 
 
-def known_column(table: "FileTable", names: Collection[str], name: str, option: str) -> str:
-    """Return the name of a column that an option names, or refuse it."""
+def known_column(table: "FileTable", name: str, parameter: str) -> str:
+    """Return the name of a column or an annotation that a parameter names, or refuse it."""
+    names = [*table.names, *table.annotations]
     for candidate in (name, name.strip()):
         if candidate in table.nested:
             raise InputError(
-                f"{table.source}: {option} names {candidate!r}, which holds lists or structs; name "
-                "a column with one value in each row"
+                f"{table.source}: {option(parameter)} names {candidate!r}, which holds lists or "
+                "structs; name a column with one value in each row"
             )
         if candidate in names:
             return candidate
     raise InputError(
-        f"{table.source}: {option} names {name!r}, which is no column; "
+        f"{table.source}: {option(parameter)} names {name!r}, which is no column; "
         f"{meant(name, names, 'its columns')}"
     )

@@ -49,7 +49,7 @@ def identifiers(table: FileTable, name: str | None) -> pl.Series | None:
     """Return the column of ``--id-column`` as text, or else the names of rows in the file."""
     if (name := name or table.row_names) is None:
         return None
-    name = known_column(table, [*table.names, *table.annotations], name, "--id-column")
+    name = known_column(table, name, "id_column")
     if _is_ours(name):
         raise InputError(
             f"{table.source}: --id-column names {name!r}, as a column of the labels file is "
