@@ -5,7 +5,6 @@ The constraints of scikit-learn are read as text, because importing them would t
 
 import ast
 import math
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -42,22 +41,15 @@ class Interval(NamedTuple):
 @cache
 def intervals() -> dict[str, list[Interval]]:
     """Return the intervals of each parameter that has any."""
+    sources = [ast.parse((_PACKAGE / file).read_text("utf-8")) for file in _FILES]
+    dicts = [node for one in sources for node in ast.walk(one) if isinstance(node, ast.Dict)]
     found: dict[str, list[Interval]] = {}
-    for name, allowed in _constraints():
+    for key, allowed in [pair for one in dicts for pair in zip(one.keys, one.values, strict=True)]:
         calls = [node for node in ast.walk(allowed) if isinstance(node, ast.Call)]
-        if ours := [call for call in calls if ast.unparse(call.func) == "Interval"]:
-            found[name] = list(map(_interval, ours))
+        ours = [call for call in calls if ast.unparse(call.func) == "Interval"]
+        if ours and isinstance(key, ast.Constant):
+            found[str(key.value)] = list(map(_interval, ours))
     return found
-
-
-def _constraints() -> Iterator[tuple[str, ast.expr]]:
-    """The constraints by the names of their parameters."""
-    for file in _FILES:
-        for node in ast.walk(ast.parse((_PACKAGE / file).read_text("utf-8"))):
-            if isinstance(node, ast.Dict):
-                for key, value in zip(node.keys, node.values, strict=True):
-                    if isinstance(key, ast.Constant):
-                        yield str(key.value), value
 
 
 def _interval(call: ast.Call) -> Interval:
