@@ -123,7 +123,7 @@ def readable(X: Any, *steps: Any) -> Any:
     return with_columns_of(to_numpy(X), steps[0])
 
 
-def taken(X: Any, rows: IntArray, model: Any) -> Any:
+def taken(X: Any, rows: IntArray | slice, model: Any) -> Any:
     """Some rows of X, as `predict` takes them."""
     if is_stacked(model):
         return X[:, rows]

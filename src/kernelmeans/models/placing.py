@@ -14,9 +14,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, gen_batches
 
 from kernelmeans._errors import InputError
-from kernelmeans._fitted import count_rows, is_stacked, parts, readable
+from kernelmeans._fitted import count_rows, is_stacked, parts, readable, taken
 from kernelmeans._frames import is_frame
-from kernelmeans._text import counted, listed, nearest, single_blanks
+from kernelmeans._text import counted, first, listed, nearest, single_blanks
 from kernelmeans._typing import BoolArray
 from kernelmeans.heat import GraphKernel
 from kernelmeans.rows import Rows
@@ -139,10 +139,7 @@ class NewRows:
         if not n_rows:
             return
         for rows in X.blocks() if isinstance(X, Rows) else gen_batches(n_rows, BLOCK_ROWS):
-            if is_stacked(self.estimator):
-                block = X[:, rows]
-            else:
-                block = X.iloc[rows] if hasattr(X, "iloc") else X[rows]
+            block = X[rows] if isinstance(X, Rows) else taken(X, rows, self.estimator)
             if self.are_numbers and not scipy.sparse.issparse(block):
                 given: Any = {"dtype": [np.float64, np.float32], "ensure_all_finite": False}
                 block = check_array(block, allow_nd=True, **given)
@@ -162,8 +159,8 @@ class NewRows:
             X = _kept(X, placed)
             found = self.first.inspect(X)
         for name, (count, value) in found.unseen.items():
-            before, first = self.unseen.get(name, (0, value))
-            self.unseen[name] = before + count, first
+            before, earliest = self.unseen.get(name, (0, value))
+            self.unseen[name] = before + count, earliest
         self.doubts = {**found.doubts, **self.doubts}
         self.filled.update(found.n_missing)  # without "impute" such rows cannot be placed
         return X, placed
@@ -223,10 +220,9 @@ class NewRows:
         if self.filled:
             counts = [
                 f"{counted(count, 'missing value')} of {name!r}"
-                for name, count in self.filled.most_common(10)
+                for name, count in self.filled.most_common()
             ]
-            more = f" and {len(self.filled) - 10} more columns" * (len(self.filled) > 10)
-            texts.append(f"{', '.join(counts)}{more} filled from rows of the fit")
+            texts.append(f"{first(counts)} filled from rows of the fit")
         if self.n_unplaced:
             wrong = wrong_values(self.wrong, self.table if is_file(self.table) else None)
             where = wrong if self.wrong else "a column that needs one"
