@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 import scipy.sparse
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import gen_batches
@@ -23,7 +22,7 @@ from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.jobs import TableJob
 from kernelmeans.cli.labels import first_identifier
 from kernelmeans.cli.views import kernels_of, read_views
-from kernelmeans.models.placing import without_value
+from kernelmeans.models.placing import kept, without_value
 from kernelmeans.profiles.describing import categories_of
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
@@ -205,7 +204,7 @@ def _prepared(
     try:
         if job.missing == "drop":
             rows = transformer.fit(X, sample_weight=weights).inspect(X).placeable
-            X = X.filter(rows) if isinstance(X, pl.DataFrame) else X[rows]
+            X = kept(X, rows)
             Z = transformer.transform(X)
         else:
             with warnings.catch_warnings():
@@ -215,7 +214,7 @@ def _prepared(
                 rows = transformer.inspect(X).placeable
             if not rows.all():
                 job.note(without_value(int((~rows).sum())))
-                X = X.filter(rows) if isinstance(X, pl.DataFrame) else X[rows]
+                X = kept(X, rows)
                 Z = transformer.fit_transform(X, None, None if weights is None else weights[rows])
     except ValueError as error:
         raise InputError(f"{table.source}: {str(error).removeprefix('X: ')}") from error

@@ -107,7 +107,7 @@ class NewRows:
             elif self.are_numbers:
                 placed = _finite_rows(X)
                 self.n_unplaced += int((~placed).sum())
-                X, placed = self._connected(_kept(X, placed), placed)
+                X, placed = self._connected(kept(X, placed), placed)
             else:  # other transformers refuse rows themselves
                 placed = np.full(X.shape[0], True)
             start += len(placed)
@@ -156,7 +156,7 @@ class NewRows:
         if not placed.any():
             return X, placed
         if not placed.all():  # new values in the other rows do not matter
-            X = _kept(X, placed)
+            X = kept(X, placed)
             found = self.first.inspect(X)
         for name, (count, value) in found.unseen.items():
             before, earliest = self.unseen.get(name, (0, value))
@@ -279,7 +279,7 @@ def without_value(count: int) -> str:
     return f"{counted(count, 'row')} without a value in any column that is used: no label"
 
 
-def _kept(X: Any, rows: BoolArray) -> Any:
+def kept(X: Any, rows: BoolArray) -> Any:
     """Some rows of a block, which is an array, a stack of matrices, or a frame."""
     if rows.all():
         return X
