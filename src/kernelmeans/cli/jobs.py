@@ -115,8 +115,7 @@ class Job(Reading):
 
     def note(self, text: str) -> None:
         """Print a remark on stderr."""
-        if not self.quiet:
-            click.echo(f"Note: {bounded(text)}", err=True)
+        self.say(f"Note: {bounded(text)}")
 
 
 @dataclass(frozen=True, kw_only=True)
