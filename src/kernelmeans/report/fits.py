@@ -66,20 +66,14 @@ def critical_power(model: Any) -> float | None:
     return power if power is None or abs(power) > _LEAST_POWER else 0.0
 
 
-def _kernels(model: Any, names: Sequence[str] | None = None) -> list[dict[str, Any]]:
-    """Each of several kernels: its name, what it is, its weight and its factor."""
-    names = checked_names(names, model.kernel_names_, "kernel", "kernel_names")
-    keys = ("name", "kernel", "weight", "factor")
-    learned = model.kernel_weights_.tolist(), model.kernel_factors_.tolist()
-    kinds = [kernel.name for kernel in model.kernels_]
-    rows = zip(names, kinds, *learned, strict=True)
-    return [dict(zip(keys, row, strict=True)) for row in rows]
-
-
 def _kernel(model: Any, names: Sequence[str] | None) -> dict[str, Any]:
-    """The kernels, or one kernel and its settled parameters."""
+    """The kernels, each with its weight and factor, or one kernel and its settled parameters."""
     if hasattr(model, "kernel_weights_"):
-        return {"kernels": _kernels(model, names)}
+        names = checked_names(names, model.kernel_names_, "kernel", "kernel_names")
+        keys = ("name", "kernel", "weight", "factor")
+        learned = model.kernel_weights_.tolist(), model.kernel_factors_.tolist()
+        rows = zip(names, [kernel.name for kernel in model.kernels_], *learned, strict=True)
+        return {"kernels": [dict(zip(keys, row, strict=True)) for row in rows]}
     found = {"kernel": model.kernel_.name}
     if getattr(model, "n_pieces_", None) is None:
         return found | {"gamma": getattr(model, "gamma_", None)}
