@@ -69,8 +69,7 @@ def make_sphere_clusters(
     _check_least("n_clusters", n_clusters, 1)
     _check_least("points_per_cluster", points_per_cluster, 1)
     _check_least("n_features", n_features, 2)
-    if not 0 <= concentration < np.inf:
-        raise ValueError(f"concentration={concentration}: give a number from 0 on, not infinite.")
+    _check_finite("concentration", concentration, 0)
     rng = check_random_state(random_state)
     sizes = _sizes(n_clusters, points_per_cluster, imbalance)
     directions = _uniform_directions(n_clusters, n_features, rng)
@@ -140,8 +139,7 @@ def make_rings(
     _check_least("blobs_per_ring", blobs_per_ring, 1)
     if not len(radii) or not all(0 <= radius < np.inf for radius in radii):
         raise ValueError(f"radii={radii}: give at least one number from 0 on, none infinite.")
-    if not 0 <= spread < np.inf:
-        raise ValueError(f"spread={spread}: give a number from 0 on, not infinite.")
+    _check_finite("spread", spread, 0)
     rng = check_random_state(random_state)
     sizes = _sizes(blobs_per_ring * len(radii), points_per_blob, imbalance)
     angles = 2 * np.pi * np.arange(blobs_per_ring) / blobs_per_ring
@@ -161,10 +159,14 @@ def _check_least(name: str, value: int, least: int) -> None:
         raise ValueError(f"{name}={value}: give an integer of at least {least}.")
 
 
+def _check_finite(name: str, value: float, least: int) -> None:
+    if not least <= value < np.inf:
+        raise ValueError(f"{name}={value}: give a number from {least} on, not infinite.")
+
+
 def _sizes(n_clusters: int, mean: int, imbalance: float) -> IntArray:
     """Rows of each cluster; they sum to their number times the mean, and none is empty."""
-    if not 1 <= imbalance < np.inf:
-        raise ValueError(f"imbalance={imbalance}: give a number from 1 on, not infinite.")
+    _check_finite("imbalance", imbalance, 1)
     ratios = np.geomspace(imbalance, 1, n_clusters)
     edges = np.rint(n_clusters * mean * np.cumsum(ratios) / ratios.sum()).astype(int)
     sizes = np.diff(edges, prepend=0)
@@ -177,8 +179,7 @@ def _sizes(n_clusters: int, mean: int, imbalance: float) -> IntArray:
 
 
 def _noise_rows(noise: float, sizes: IntArray) -> int:
-    if not 0 <= noise < np.inf:
-        raise ValueError(f"noise={noise}: give a fraction from 0 on, not infinite.")
+    _check_finite("noise", noise, 0)
     return round(noise * int(sizes.sum()))
 
 
