@@ -49,7 +49,7 @@ def run_choose(job: ChooseJob) -> None:
     """Search for the number of clusters and the kernel, and write the results."""
     task = prepare(job)
     _check_rows(job, task.Z.shape[0])
-    search, found = _run_search(job, task, job.kernels, job.options, **job.search)
+    search, found = _run_search(job, task, job.kernels, **job.search)
     _write(job, search, found | columns_taken(task.preparation), job.files())
 
 
@@ -136,7 +136,6 @@ def _run_search(
     job: TableJob,
     task: Task,
     kernels: Sequence[str],
-    options: Mapping[str, Sequence[str]] | None = None,
     **settings: Any,
 ) -> tuple[ClusterSearch, dict[str, Any]]:
     """Search, and return the search and its summary; Ctrl-C prints what is known so far.
@@ -150,8 +149,6 @@ def _run_search(
         The rows and the estimator.
     kernels : sequence of str
         Kernels to choose from, unless there are views.
-    options : mapping of str to sequence of str or None, default=None
-        Options of the next fit by their parameters, if the summary is to name it.
     **settings
         More parameters of the search.
     """
@@ -168,7 +165,7 @@ def _run_search(
 
     def summary() -> dict[str, Any]:
         found = _summary(job, task, search) | {"seconds": time.perf_counter() - begin}
-        return found if options is None else found | {"command": _command(job, found, options)}
+        return found | {"command": _command(job, found)} if isinstance(job, ChooseJob) else found
 
     try:
         with estimator_errors():
@@ -216,7 +213,7 @@ def _summary(job: TableJob, task: Task, search: ClusterSearch) -> dict[str, Any]
     }
 
 
-def _command(job: TableJob, found: dict[str, Any], options: Mapping[str, Sequence[str]]) -> str:
+def _command(job: ChooseJob, found: dict[str, Any]) -> str:
     """Return the fit to run next; of no clusters the most stable ones, and a remark."""
     rows, remark = found["candidates"], ""
     if (best := found["chosen"]) is None:
@@ -230,7 +227,7 @@ def _command(job: TableJob, found: dict[str, Any], options: Mapping[str, Sequenc
         arguments += ["--kernel", rows[best]["kernel"]]
         # Another candidate may have needed them.
         useless = set().union(*PARAMETERS.values()) - set(PARAMETERS[rows[best]["kernel"]])
-    words = [word for name, given in options.items() if name not in useless for word in given]
+    words = [word for name, given in job.options.items() if name not in useless for word in given]
     return shlex.join([*arguments, *words]) + remark
 
 
