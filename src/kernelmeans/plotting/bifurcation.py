@@ -8,6 +8,7 @@ from matplotlib import rc_context
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import pdist, squareform
 from sklearn.base import clone
 
 from kernelmeans._fitted import on_host, parts, readable, transformed
@@ -173,5 +174,4 @@ def _centered(squared: Array) -> Array:
 def _apart(products: Array) -> Array:
     """Distances between centroids as the rows see them, shape (k, k)."""
     scale = np.abs(products).max() or 1  # so that squares do not overflow
-    products = products / scale
-    return np.asarray(scale * np.linalg.norm(products[:, :, None] - products[:, None], axis=0))
+    return np.asarray(scale * squareform(pdist(products.T / scale)))
