@@ -34,8 +34,7 @@ def page(found: Mapping[str, Any]) -> Html:
     made = sections(found)
     first = [(name, title) for name, title, _ in made if name not in TECHNICAL]
     first += [("specialists", _SPECIALISTS)]
-    links = [element("a", title, href=f"#{name}") for name, title in first]
-    items = [element("li", link) for link in links]
+    items = [element("li", element("a", title, href=f"#{name}")) for name, title in first]
     contents = element("nav", element("ul", *items), aria_label="Contents")
     body = {
         name: element(
