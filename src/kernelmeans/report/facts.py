@@ -116,7 +116,7 @@ def clusters_of(subject: Subject, names: Sequence[str] | None) -> Clusters:
     ]
     of_fit = subject.model.separation_ is not None and n_rows == len(subject.model.labels_)
     apart = subject.model.separation_.tolist() if of_fit else [None] * len(sizes)
-    _add(clusters, "separation", apart)
+    add(clusters, "separation", apart)
     return clusters
 
 
@@ -134,7 +134,8 @@ def columns_of(subject: Subject, rows: bool) -> dict[str, Any] | None:
     }
 
 
-def _add(clusters: Clusters, name: str, values: Sequence[Any]) -> None:
+def add(clusters: Clusters, name: str, values: Sequence[Any]) -> None:
+    """Add an entry to each cluster."""
     for cluster, value in zip(clusters, values, strict=True):
         cluster[name] = value
 
@@ -169,11 +170,11 @@ def add_certainty(
     placed = place(subject.transformers, subject.model, subject.X) if rows else None
     if placed is not None and placed.distances is not None:
         own = first_of_each(placed.distances, placed.labels, len(clusters), TYPICAL)
-        _add(clusters, "typical_rows", [list(one) for one in own])
+        add(clusters, "typical_rows", [list(one) for one in own])
         if names is not None:
-            _add(clusters, "typical_names", [[str(names[row]) for row in one] for one in own])
+            add(clusters, "typical_names", [[str(names[row]) for row in one] for one in own])
     found = measures.certainty(distances, labels) if several else [None] * len(clusters)
-    _add(clusters, "certainty", found)
+    add(clusters, "certainty", found)
     near = sum(one["rows"] * one["near_border"] for one in found if one)
     return {"rows": len(drawn), "near_border": near / len(drawn)} if several else None
 
@@ -187,7 +188,7 @@ def add_silhouettes(clusters: Clusters, subject: Subject) -> dict[str, Any] | No
         return None
     X = subject.X if subject.is_matrix else subject.shown(rows)
     values = kernel_silhouette_samples(subject.model, X, labels)
-    _add(clusters, "silhouette", measures.silhouettes(values, labels, len(clusters)))
+    add(clusters, "silhouette", measures.silhouettes(values, labels, len(clusters)))
     return {"rows": len(rows), "mean": float(values.mean())}
 
 
@@ -195,7 +196,7 @@ def add_stability(clusters: Clusters, subject: Subject, search: Any) -> dict[str
     """What a search has found, where there was one."""
     if search is None:
         return None
-    _add(clusters, "jaccard", measures.found_again(search, subject.labels, len(clusters)))
+    add(clusters, "jaccard", measures.found_again(search, subject.labels, len(clusters)))
     found: dict[str, Any] = finite(found_by(search))
     return found
 

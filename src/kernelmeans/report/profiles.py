@@ -21,7 +21,7 @@ from kernelmeans.profiles.describing import (
 from kernelmeans.profiles.description import shortlist
 from kernelmeans.profiles.rows import Placed
 from kernelmeans.profiles.texts import lines_of_each, text_columns
-from kernelmeans.report.facts import Clusters, Subject
+from kernelmeans.report.facts import Clusters, Subject, add
 from kernelmeans.report.words import hints
 from kernelmeans.rows import Rows
 from kernelmeans.tables.columns import matching
@@ -98,8 +98,7 @@ def add_profiles(
         texts = lines_of_each(table, shown, [one.get("typical_rows") for one in clusters])
         for one, record, lines in zip(clusters, description.records, texts, strict=True):
             one |= {"words": list(record.words), "typical_texts": list(lines)}
-    for one, text in zip(clusters, hints(clusters), strict=True):
-        one["hint"] = text
+    add(clusters, "hint", hints(clusters))
     alike = [
         {"clusters": list(pair), "column": column}
         for pair, column in description.alike
