@@ -18,6 +18,7 @@ from kernelmeans._given import received
 from kernelmeans._sklearn import (
     StrOptions,
     _check_feature_names_in,
+    _check_n_features,
     _check_sample_weight,
     _fit_context,
 )
@@ -590,11 +591,7 @@ class TableTransformer(TransformerMixin, Estimator):
                 f"X: the columns {listed(lacking)} are missing, which the fit has used; there are "
                 f"{listed(table.names)}."
             )
-        if len(table.names) != self.n_features_in_:
-            raise ValueError(
-                f"X has {len(table.names)} features, but TableTransformer is expecting "
-                f"{self.n_features_in_} features as input."
-            )
+        _check_n_features(self, table.X, reset=False)
         return Table(table.X, self._columns["name"].tolist(), self._missing_values())
 
     @np.errstate(over="ignore")  # infinite in float32, and then refused as such
