@@ -1,9 +1,8 @@
 """Matrices of annotated data (.h5ad), for example cells by genes, and annotations of their rows."""
 
-from collections.abc import Mapping
 from numbers import Number
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import h5py
 import numpy as np
@@ -24,32 +23,7 @@ _ROW_NAMES = "obs_names"
 _NAME_BYTES = 100
 
 
-class Annotated(NamedTuple):
-    """One matrix of a file.
-
-    Parameters
-    ----------
-    matrix : ndarray or CSR matrix of shape (n_rows, n_columns)
-        Real numbers. All indices of a sparse matrix are checked.
-    columns : list of str or None
-        The names of the columns. Only those of X, layers and data frames have names.
-    annotations : mapping of str to ndarray of shape (n_rows,)
-        The columns of ``obs``, and the names of the rows as ``obs_names``, unless a column has the
-        same name.
-    categories : list of str
-        Which of the annotations are categories by their type, whatever their values.
-    row_names : str or None
-        The annotation that names the rows.
-    """
-
-    matrix: Any
-    columns: list[str] | None
-    annotations: Mapping[str, Any]
-    categories: list[str]
-    row_names: str | None
-
-
-def read_annotated(path: Path, take: str | None, max_bytes: float) -> Annotated:
+def read_annotated(path: Path, take: str | None, max_bytes: float) -> tuple[Any, ...]:
     """Read a matrix of a file, and the annotations of its rows.
 
     Parameters
@@ -63,15 +37,24 @@ def read_annotated(path: Path, take: str | None, max_bytes: float) -> Annotated:
 
     Returns
     -------
-    Annotated
-        The matrix.
+    array : ndarray or CSR matrix of shape (n_rows, n_columns)
+        Real numbers. All indices of a sparse matrix are checked.
+    columns : list of str or None
+        The names of the columns. Only those of X, layers and data frames have names.
+    annotations : mapping of str to ndarray of shape (n_rows,)
+        The columns of ``obs``, and the names of the rows as ``obs_names``, unless a column has the
+        same name.
+    categories : list of str
+        Which of the annotations are categories by their type, whatever their values.
+    row_names : str or None
+        The annotation that names the rows.
     """
     is_damaged = damaged_errors(f"{path}: is no annotated data, or is damaged")
     with h5py.File(path, "r") as file, is_damaged:
         return _read(path, file, take, max_bytes)
 
 
-def _read(path: Path, file: Any, take: str | None, max_bytes: float) -> Annotated:
+def _read(path: Path, file: Any, take: str | None, max_bytes: float) -> tuple[Any, ...]:
     from anndata.io import read_elem
 
     _check_links(path, file)
@@ -94,7 +77,7 @@ def _read(path: Path, file: Any, take: str | None, max_bytes: float) -> Annotate
     features = set(columns or map(str, range(matrix.shape[1])))
     kept = {name: values for name, values in annotations.items() if name not in features}
     categories = [name for name in kept if str(getattr(obs.get(name), "dtype", "")) == "category"]
-    return Annotated(matrix, columns, kept, categories, _ROW_NAMES if _ROW_NAMES in kept else None)
+    return matrix, columns, kept, categories, _ROW_NAMES if _ROW_NAMES in kept else None
 
 
 def _values(column: Any) -> Any:
