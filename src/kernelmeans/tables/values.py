@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -94,23 +94,17 @@ def days_of(text: str) -> float:
     parts = found.groupdict()
     try:
         date = datetime.fromisoformat(
-            f"{parts['year']}-{parts['month']:0>2}-{parts['day']:0>2}T{_iso_time(**parts)}"
+            f"{parts['year']}-{parts['month']:0>2}-{parts['day']:0>2}T{_iso_time(parts)}"
         )
     except ValueError:
         return np.nan
     return date.timestamp() / _DAY
 
 
-def _iso_time(
-    hour: str | None = None,
-    rest: str | None = None,
-    half: str | None = None,
-    sign: str | None = None,
-    hours: str | None = None,
-    minutes: str | None = None,
-    **_: str | None,
-) -> str:
+def _iso_time(parts: Mapping[str, str | None]) -> str:
     """A time as ISO 8601 writes it; without a zone it is one of UTC."""
+    names = "hour", "rest", "half", "sign", "hours", "minutes"
+    hour, rest, half, sign, hours, minutes = map(parts.get, names)
     if hour and half and 1 <= int(hour) <= 12:  # 12 AM is midnight, and 13 PM is 13
         hour = str(int(hour) % 12 + 12 * (half in "pP"))
     return f"{hour or '0':0>2}{rest or ':00'}{sign or '+'}{hours or '0':0>2}:{minutes or '00'}"
