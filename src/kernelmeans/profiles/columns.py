@@ -53,6 +53,10 @@ class Grouped(NamedTuple):
         """Those of the rows for which `kept` is true."""
         return self._replace(labels=self.labels[kept], weights=self.weights[kept])
 
+    def counts(self) -> IntArray:
+        """Rows of each cluster."""
+        return np.bincount(self.labels, minlength=self.n_clusters)
+
     def sums(self, values: Array | None = None) -> Array:
         """Weighted sums over the rows of each cluster."""
         weighted = self.weights if values is None else self.weights * values
@@ -80,10 +84,7 @@ class Grouped(NamedTuple):
 
     def told(self, present: "Grouped") -> BoolArray:
         """Whether the rows of each cluster that are in `present` are enough to speak for it."""
-        rows, sizes = (
-            np.bincount(one.labels, minlength=self.n_clusters) for one in (present, self)
-        )
-        enough = rows >= np.clip(sizes / 2, 1, FEWEST)
+        enough = present.counts() >= np.clip(self.counts() / 2, 1, FEWEST)
         return np.asarray(enough & (present.sums() >= _FEWEST * self.sums()))
 
     def missing(self, present: "Grouped") -> Array:
@@ -276,7 +277,7 @@ def _quantiles(values: Array, grouped: Grouped, fractions: Sequence[float]) -> A
     """Weighted quantiles of each cluster, of values that ascend."""
     # The sort is stable, so that values still ascend within each cluster.
     order = np.argsort(grouped.labels, kind="stable")
-    ends = np.bincount(grouped.labels, minlength=grouped.n_clusters).cumsum()[:-1]
+    ends = grouped.counts().cumsum()[:-1]
     parts = np.split(values[order], ends), np.split(grouped.weights[order], ends)
     pairs = list(zip(*parts, strict=True))
     return np.array([[_quantile(*pair, q) for pair in pairs] for q in fractions])

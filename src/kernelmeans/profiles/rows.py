@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.utils import gen_batches
 
 from kernelmeans._fitted import count_clusters, count_rows, on_host, readable, taken, transformed
 from kernelmeans._typing import Array, IntArray
@@ -68,16 +69,15 @@ def place(transformers: Sequence[Any], model: Any, X: Any) -> Placed:
     """
     X = readable(X, *transformers, model)
     n_rows = count_rows(X, model)
+
+    def placed(rows: IntArray) -> tuple[IntArray, Any, Any]:
+        return _placed(transformed(transformers, taken(X, rows, model)), model)
+
     if getattr(model, "distances_", None) is not None and len(model.labels_) == n_rows:
         fitted, some = of_fit(model), np.arange(0, n_rows, -(-n_rows // _CHECKED))
-        if np.array_equal(
-            _placed(transformers, model, taken(X, some, model))[0], fitted.labels[some]
-        ):
+        if np.array_equal(placed(some)[0], fitted.labels[some]):
             return fitted
-    blocks = [
-        _placed(transformers, model, taken(X, np.arange(start, min(start + _BLOCK, n_rows)), model))
-        for start in range(0, n_rows, _BLOCK)
-    ]
+    blocks = [placed(np.arange(one.start, one.stop)) for one in gen_batches(n_rows, _BLOCK)]
     labels = np.concatenate([labels for labels, _, _ in blocks])
     _warn_of_units(labels, getattr(model, "labels_", None))
     n_clusters = count_clusters(model)
@@ -112,9 +112,8 @@ def of_fit(model: Any) -> Placed:
     return Placed(labels, near[:, 0], gaps, n_clusters, getattr(model, "separation_", None))
 
 
-def _placed(transformers: Sequence[Any], model: Any, rows: Any) -> tuple[IntArray, Any, Any]:
+def _placed(rows: Any, model: Any) -> tuple[IntArray, Any, Any]:
     """Labels, distances to the own centroid, and how much farther the next one is."""
-    rows = transformed(transformers, rows)
     labels = on_host(model.predict(rows))
     found = np.array(on_host(model.transform(rows))) if hasattr(model, "transform") else np.empty(0)
     if found.shape != (len(labels), count_clusters(model)):

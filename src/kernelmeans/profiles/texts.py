@@ -178,7 +178,7 @@ def _drawn(grouped: Grouped) -> IntArray:
     """Places of at most so many rows of each cluster, in their order."""
     order = np.random.default_rng(0).permutation(len(grouped.labels))
     order = order[np.argsort(grouped.labels[order], kind="stable")]
-    sizes = np.bincount(grouped.labels, minlength=grouped.n_clusters)
+    sizes = grouped.counts()
     ranks = np.arange(len(order)) - np.repeat(sizes.cumsum() - sizes, sizes)
     most = max(MOST_ROWS // grouped.n_clusters, ROWS_OF_EACH)
     return np.asarray(np.sort(order[ranks < most]))
