@@ -152,16 +152,15 @@ def _values(column: Column) -> str:
 
 def _missing(used: Sequence[Column], n_rows: int, missing: str) -> list[str]:
     """Columns with missing values, by what is done about them."""
-    lacking = [column for column in used if column.n_missing]
-    own = "are a value of their own"
     filled = "are filled from similar rows" if missing == "impute" else "leave their rows out"
-    marked = f"{filled}, and a column of its own says where"
-    groups: dict[str, list[Column]] = {}
-    for column in lacking:
-        done = own if column.kind == "category" else marked if column.has_indicator else filled
-        groups.setdefault(done, []).append(column)
+
+    def done(column: Column) -> str:
+        if column.kind == "category":
+            return "are a value of their own"
+        return filled + ", and a column of its own says where" * column.has_indicator
 
     def count(column: Column) -> str:
         return f" {column.n_missing} ({percent(column.n_missing / n_rows)})"
 
-    return [f"{_names(group, count)}: {done}" for done, group in groups.items()]
+    lacking = [one._replace(kind="", reason=done(one)) for one in used if one.n_missing]
+    return [f"{_names(group, count)}: {what}" for (_, what), group in _grouped(lacking)]
