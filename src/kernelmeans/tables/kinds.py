@@ -300,7 +300,9 @@ def _numbers_in(texts: Texts, values: Array, name: str, marks: Marks) -> Found |
         row, text = texts.first(found.stray.__contains__)
         if _are_values(found.stray, texts.counts):
             return None
-        if not _are_slips(found.stray, texts.counts, len(values)):
+        rows = sum(texts.counts[one] for one in found.stray)
+        # A user can mend rare values, or a word or two.
+        if len(found.stray) > MOST_WORDS and rows > FEW_ROWS * len(values):
             example = repr(shortened(text, 60))
             those = f"numbers in {unit!r}" if unit else "numbers"
             reason = f"{those}, but also values such as {example}"
@@ -334,24 +336,17 @@ def _are_values(stray: Collection[str], counts: Mapping[str, int]) -> bool:
     )
 
 
-def _are_slips(stray: Collection[str], counts: Mapping[str, int], n_rows: int) -> bool:
-    """Whether a user can mend other text among numbers: it is rare, or only a word or two."""
-    rows = sum(counts[text] for text in stray)
-    return len(stray) <= MOST_WORDS or rows <= FEW_ROWS * n_rows
-
-
 def _dates_in(texts: Texts, n_rows: int) -> Found | None:
     """Find the kind of a column of dates in text, some of them missing; None if it has others."""
     days = {text: days_of(text) for text in texts.counts if is_date(text) and not is_no_date(text)}
     unknown = [text for text in texts.counts if text not in days and not is_no_date(text)]
     if not days or not are_rare_words(unknown, texts.counts, n_rows):
         return None
-    numbers = texts.map(lambda text: days.get(text, np.nan))
-    read_all = all(day == day for day in days.values())
     n_missing = n_rows - sum(texts.counts[text] for text in days)
     spelling = Spelling(words=tuple(sorted({text.lower() for text in unknown})))
-    if not read_all:
+    if not all(day == day for day in days.values()):
         return Found("date", UNREAD, n_missing, spelling=spelling)
+    numbers = texts.map(lambda text: days.get(text, np.nan))
     return Found("date", ON_REQUEST, n_missing, numbers, spelling=spelling)
 
 
