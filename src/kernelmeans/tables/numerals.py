@@ -162,7 +162,8 @@ def _around(before: str, after: str) -> Written | None:
     if len(signs) > 1 or (found["before"] and behind):
         return None
     enclosed = found["opened"] == "("
-    unit = _singular(found["before"] or behind)
+    # In the singular, because 1 day and 2 days have the same unit.
+    unit = re.sub(r"(?i)(?<=[a-z][a-z])s$", "", (found["before"] or behind).removesuffix("."))
     return Written("", unit, enclosed or signs == "-", enclosed, bool(found["bound"]))
 
 
@@ -239,8 +240,3 @@ def unit_of(text: str) -> str | None:
     if found and any(number_of(found[1], mark) == number_of(found[1], mark) for mark in OTHER):
         return found[2]
     return None
-
-
-def _singular(unit: str) -> str:
-    """A unit in the singular, because 1 day and 2 days have the same unit."""
-    return re.sub(r"(?i)(?<=[a-z][a-z])s$", "", unit.removesuffix("."))
