@@ -157,8 +157,7 @@ class Profile(NamedTuple):
             return None
         overall, none = np.full_like(found, every), np.zeros_like(found)
         difference = (found - every) / np.sqrt(every * (1 - every))
-        percents = [None if one != one else percent(one) for one in (*found, every)]
-        *values, whole = percents
+        *values, whole = (None if one != one else percent(one) for one in (*found, every))
         return Profile("flag", "fraction", found, overall, difference, none, 1.0, values, whole)
 
 
