@@ -255,31 +255,28 @@ def _n_numbers(value: Any) -> int:
 def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, marks: Marks) -> Found:
     if texts.are_signs():
         texts = texts.in_words()
-    counts, present = texts.counts, texts.counts.total()
-    n_missing = len(values) - present
+    counts, present, n_rows = texts.counts, texts.counts.total(), len(values)
+    n_missing = n_rows - present
     if not counts:
         return Found("constant", "no value", n_missing)
     words = {text.lower() for text in counts}
     if any(words == set(pair) for pair in FLAGS):
         return Found("flag", "", n_missing, texts.map(flag_of))
-    if not is_category and not _are_codes(counts, len(values)):
-        if (found := _durations_in(texts, len(values))) is not None:
-            return found
-        if (found := _numbers_in(texts, values, name, marks)) is not None:
-            return found
-        if (found := _dates_in(texts, len(values))) is not None:
+    if not is_category and not _are_codes(counts, n_rows):
+        found = _durations_in(texts, n_rows) or _numbers_in(texts, values, name, marks)
+        if found := found or _dates_in(texts, n_rows):
             return found
         if (example := _measure_in(counts)) is not None:
             example = repr(shortened(example, 60))
             reason = f"numbers with units or multiples, such as {example}: write plain numbers"
             return Found("text", reason, n_missing)
-    if len(counts) == 1 and n_missing <= MANY_MISSING * len(values):
+    if len(counts) == 1 and n_missing <= MANY_MISSING * n_rows:
         return _constant(n_missing)
     if _are_few(len(counts), present):
         found, hint = _category(texts), "" if is_category else _hint_of_numbers(counts)
         return found._replace(reason=", ".join(filter(None, [found.reason, hint])))
-    if present < NEARLY_EMPTY * len(values):
-        reason = f"nearly empty: {counted(present, 'row')} of {len(values)} with a value"
+    if present < NEARLY_EMPTY * n_rows:
+        reason = f"nearly empty: {counted(present, 'row')} of {n_rows} with a value"
         return Found("text", reason, n_missing)
     if all(map(_LIST.fullmatch, counts)):
         way = "save them as .npy, and fit that with --metric cosine"
@@ -298,7 +295,9 @@ def _numbers_in(texts: Texts, values: Array, name: str, marks: Marks) -> Found |
     unit = found.spelling.unit
     if found.stray:
         row, text = texts.first(found.stray.__contains__)
-        if _are_values(found.stray, texts.counts):
+        are_few = _are_few(len(texts.counts), texts.counts.total())
+        # Beside few numbers it is a value like them, such as 3+ beside 0, 1 and 2.
+        if are_few and all(texts.counts[one] >= ROWS_OF_VALUE for one in found.stray):
             return None
         rows = sum(texts.counts[one] for one in found.stray)
         # A user can mend rare values, or a word or two.
@@ -327,13 +326,6 @@ def _numbers_in(texts: Texts, values: Array, name: str, marks: Marks) -> Found |
         return _constant(n_missing)
     reason = ", ".join(filter(None, [f"in {unit!r}{bare}", _doubt_about(present, ends)]))
     return Found("number", reason, n_missing, numbers, spelling=found.spelling, doubt=found.doubt)
-
-
-def _are_values(stray: Collection[str], counts: Mapping[str, int]) -> bool:
-    """Whether other text among few numbers is a value like them, such as 3+ beside 0, 1 and 2."""
-    return _are_few(len(counts), sum(counts.values())) and all(
-        counts[text] >= ROWS_OF_VALUE for text in stray
-    )
 
 
 def _dates_in(texts: Texts, n_rows: int) -> Found | None:
