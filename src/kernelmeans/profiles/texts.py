@@ -141,15 +141,12 @@ def words_of_each(
     vectorizer = TfidfVectorizer(token_pattern=_WORD.pattern, sublinear_tf=True, dtype=np.float32)
     weights = vectorizer.fit_transform(texts)
     words, holds = vectorizer.get_feature_names_out(), weights.sign()
-    totals = _sums(weights), _sums(holds)
+    all_sums, all_counts = _sums(weights), _sums(holds)
     found = []
     for cluster in range(n_clusters):
         own = grouped.labels[drawn] == cluster
-        sums, counts = _sums(weights[own]), _sums(holds[own])
-        ratios, evidence = (
-            _surplus(inside, every, own.mean())
-            for inside, every in zip((sums, counts), totals, strict=True)
-        )
+        sums, counts, part = _sums(weights[own]), _sums(holds[own]), own.mean()
+        ratios, evidence = _surplus(sums, all_sums, part), _surplus(counts, all_counts, part)
         ratios[(counts < np.clip(own.sum() / 2, 1, FEWEST)) | (evidence <= _NOISE)] = 0
         order = np.argsort(-ratios, kind="stable")[:MOST_WORDS]
         found.append(tuple(words[order[ratios[order] > 0]].tolist()))
