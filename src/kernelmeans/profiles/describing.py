@@ -240,10 +240,9 @@ def described(
     rows = slice(None) if counted.all() else np.flatnonzero(counted)
     grouped = Grouped(rows, codes[rows], weights[rows], len(names))
     sizes, sums = np.bincount(codes[is_placed], minlength=len(names)), grouped.sums()
+    unknown = [None] * len(names)
     typical, border = (
-        [None] * len(names)
-        if values is None
-        else first_of_each(np.where(is_placed, values, np.inf), codes, len(names), max_rows)
+        unknown if values is None else first_of_each(values, codes, len(names), max_rows)
         for values in (found.distances, found.border_gaps)
     )
     profiles = dict(_profiles(columns, grouped, kinds or {}, tables_among(transformers)))
@@ -254,7 +253,7 @@ def described(
         if name in profiles and name in used
     }
     found_apart, alike = contrasted(pairs, names, grouped.effective_sizes())
-    apart = [None] * len(names) if found.separation is None else found.separation.tolist()
+    apart = unknown if found.separation is None else found.separation.tolist()
     kinds_found = {name: profile.kind for name, profile in profiles.items()}
     shown = text_columns(kinds_found) if with_texts else []
     records = zip(names, sizes.tolist(), (sums / sums.sum()).tolist(), sums.tolist(),
