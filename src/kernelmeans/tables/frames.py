@@ -140,10 +140,9 @@ class Table(Mapping[str, Array]):
             raise ValueError(
                 f"X: several columns are called {listed(twice)}; give each its own name."
             )
-        if not self.names:
-            raise ValueError("X: Found array with 0 feature(s), while a minimum of 1 is required.")
-        if not len(X):
-            raise ValueError("X: Found array with 0 sample(s), while a minimum of 1 is required.")
+        if not self.names or not len(X):
+            what = "sample" if self.names else "feature"
+            raise ValueError(f"X: Found array with 0 {what}(s), while a minimum of 1 is required.")
 
     def _names_of_levels(self, columns: Iterable[Any]) -> dict[str, str]:
         """Other names of columns on several levels.
