@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from kernelmeans._dialect import option
-from kernelmeans._text import counted, shortened
+from kernelmeans._text import first, shortened
 from kernelmeans.tables.numerals import (
     APOSTROPHES,
     BOUNDS,
@@ -338,12 +338,11 @@ def said_doubts(doubts: Mapping[str, Doubt]) -> str:
         f"{text!r} in column {shortened(name, 60)!r} is read as {number:.15g}"
         for name, (text, number) in doubts.items()
     ]
-    more = f", and so on in {counted(len(texts) - 3, 'more column')}" if len(texts) > 3 else ""
     marks = f"{option('decimal=')} and {option('thousands=')} say how numbers are written"
     bounds = f"write other numbers, or take such columns for categories ({option('categorical=')})"
     remedies = {text[0] in BOUNDS: None for text, _ in doubts.values()}
     remedy = "; ".join(bounds if is_bound else marks for is_bound in sorted(remedies))
-    return f"{', '.join(texts[:3])}{more}; if that is wrong, {remedy}"
+    return f"{first(texts, 3)}; if that is wrong, {remedy}"
 
 
 def are_rare_words(texts: Collection[str], counts: Mapping[str, int], n_rows: int) -> bool:
