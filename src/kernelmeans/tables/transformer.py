@@ -473,15 +473,14 @@ class TableTransformer(TransformerMixin, Estimator):
         return Z, found
 
     def _warn_of_empty(self, found: Inspection, table: Table) -> None:
-        if not found.n_empty:
-            return
-        row = table.row(int(np.flatnonzero(~found.placeable)[0]))
-        warn_user(
-            f"X: {counted(found.n_empty, 'row')} without a value in any column that is used "
-            f"({row}{table.first_row}), whose place means nothing. Leave such rows "
-            f"out: {table.filtered('prepare.inspect(X).placeable')}, where prepare is this "
-            "transformer, fitted."
-        )
+        if found.n_empty:
+            row = table.row(int(np.flatnonzero(~found.placeable)[0]))
+            warn_user(
+                f"X: {counted(found.n_empty, 'row')} without a value in any column that is used "
+                f"({row}{table.first_row}), whose place means nothing. Leave such rows "
+                f"out: {table.filtered('prepare.inspect(X).placeable')}, where prepare is this "
+                "transformer, fitted."
+            )
 
     def _remember(self, table: Table, decisions: Sequence[Decision]) -> None:
         """Keep the decisions as arrays, which a model file holds without further types."""
