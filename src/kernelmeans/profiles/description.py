@@ -217,10 +217,8 @@ class Description:
         telling: dict[tuple[str | float, ...], Entry] = {}
         due, silent = set(apart[:2]), {name for one in self._numbered for name in one}
         for entry in entries:
-            if entry.source in silent:
-                continue
             smallest = 0 if entry.source in due else SMALLEST
-            if abs(entry.difference) >= smallest:
+            if entry.source not in silent and abs(entry.difference) >= smallest:
                 if _stands(entry):
                     due.discard(entry.source)
                 numbers = entry.number, entry.overall_number, entry.difference
