@@ -87,8 +87,7 @@ class Reading:
 
     def given_separator(self) -> str | None:
         """Return the separator that is chosen."""
-        given = self.separator
-        separator = None if given is None else _SEPARATORS.get(given, given)
+        separator = _SEPARATORS.get(self.separator or "", self.separator)
         if separator is not None and not re.fullmatch(r"[\t !#-/:-@\[-`{-~]", separator):
             raise InputError(
                 f"--separator is {separator!r}, but must be one character that is no letter, digit "
