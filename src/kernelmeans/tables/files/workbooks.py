@@ -84,9 +84,7 @@ def _check_span(
     with archive.open(member) as file:
         while part := file.read(_READ_BYTES):
             places = _PLACE.findall(rest + part)
-            columns = max(
-                [columns, *(_number(letters) for letters in {place[0] for place in places})]
-            )
+            columns = max([columns, *map(_number, {letters for letters, _ in places})])
             rows = max([rows, *(int(digits) for _, digits in places)])
             rest = part[-_PLACE_BYTES:]
     check_size(path, _CELL_BYTES * rows * columns, max_bytes)
