@@ -24,7 +24,8 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     names = identifiers(table, job.id_column)
     known, prepare = {*columns_in(model, table), job.id_column}, model.pipeline[0]
     if isinstance(prepare, TableTransformer):
-        prepare.set_params(**job.given_marks())
+        marks = {"decimal": job.decimal, "thousands": job.thousands}
+        prepare.set_params(**{name: mark for name, mark in marks.items() if mark is not None})
         known |= {one.name for one in prepare.columns_}
     if extra := [name for name in table.names if name not in known]:
         job.note(f"the model does not use {listed(extra)}")

@@ -71,11 +71,6 @@ class Reading:
         chosen = {**earlier, **self.chosen()}
         return Reading(**{name: value for name, value in chosen.items() if name in known})
 
-    def given_marks(self) -> dict[str, str]:
-        """Return the marks of numbers that are chosen."""
-        given = {"decimal": self.decimal, "thousands": self.thousands}
-        return {name: mark for name, mark in given.items() if mark is not None}
-
     def check(self) -> None:
         """Refuse ways to read a table that no table can be read by."""
         self.marks()
