@@ -383,7 +383,7 @@ def _open_table(
         from kernelmeans.tables.files.workbooks import read_workbook
 
         frame, names, lines = read_workbook(path, reading, budget)
-        return _frame_table(path, frame, names, reading, lines, verbatim=verbatim)
+        return _frame_table(path, frame, names, reading, lines, verbatim)
     if suffix == ".h5ad":
         from kernelmeans.tables.files.annotated import read_annotated
 
@@ -395,8 +395,9 @@ def _open_table(
         frame, layout = read_text(
             source, to_utf8(source, read_content(path, budget), reading.encoding), reading, verbatim
         )
-        written = {"separator": layout.separator, "verbatim": verbatim}
-        return _frame_table(source, frame, layout.names, reading, layout.lines, **written)
+        # Files with semicolons come from where a comma is the decimal mark.
+        guess = "," if layout.separator == ";" else "."
+        return _frame_table(source, frame, layout.names, reading, layout.lines, verbatim, guess)
     array = read_npz(path, budget) if suffix == ".npz" else open_rows(path)
     return ArrayTable(path, array, budget=budget)
 
@@ -407,9 +408,8 @@ def _frame_table(
     names: Sequence[str],
     reading: Reading,
     lines: Sequence[int] | None,
-    *,
-    separator: str | None = None,
-    verbatim: str | None = None,
+    verbatim: str | None,
+    guess: str = ".",
 ) -> FrameTable:
     """The table of a frame whose columns have these names in the file."""
     frame = without_words(tidied(frame, names), reading.words())
@@ -421,8 +421,6 @@ def _frame_table(
             f"{listed(named)}{doubt}"
         )
     frame = with_types(frame, verbatim)
-    # Files with semicolons come from where a comma is the decimal mark.
-    guess = "," if separator == ";" else "."
     return FrameTable(
         source, frame.lazy(), reading.header, reading=reading, lines=lines, guess=guess
     )
