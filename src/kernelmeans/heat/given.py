@@ -25,6 +25,7 @@ from kernelmeans.heat.neighbors import (
     both_ways,
     nearest_distances,
     nearest_stored,
+    without_loops,
 )
 from kernelmeans.heat.pieces import Pieces, find_pieces, warn_of_rest, with_rest
 
@@ -269,11 +270,7 @@ class DistancesKernel(GraphKernel):
     def _graph(
         self, rows: Data, n_clusters: int
     ) -> tuple[Data, Pieces, int | None, Callable[[], Data] | None]:
-        entries = rows.tocoo()
-        others = entries.row != entries.col
-        places = entries.row[others], entries.col[others]
-        values = entries.data[others].astype(np.float64)
-        stored = scipy.sparse.csr_array((values, places), rows.shape)
+        stored = without_loops(rows)
         most = 1 + int(np.diff(stored.indptr).max())
         count = given = self._given["n_neighbors"]
         if isinstance(given, str):
