@@ -4,7 +4,7 @@ import copy
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -46,7 +46,6 @@ class FeatureMap(ABC):
     # The origin, whitened twice: its products with raw features are those of the coordinates.
     _offset: Array | None = None
     _square: float = 0.0
-    _arrays: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def raw(self, X: Data, diagonal: Array) -> Data:
@@ -120,9 +119,8 @@ class FeatureMap(ABC):
     def moved(self, move: Callable[[Any], Any]) -> "FeatureMap":
         """The same map with its arrays moved to a device, or back."""
         moved = copy.copy(self)
-        for name in ("whitening", "origin", "_offset", *self._arrays):
-            value = getattr(self, name, None)
-            if value is not None:
+        for name, value in vars(self).items():
+            if hasattr(value, "dtype"):
                 setattr(moved, name, move(value))
         return moved
 
@@ -171,7 +169,6 @@ class Fourier(FeatureMap):
     """
 
     residual_is_positive = False
-    _arrays = ("frequencies",)
 
     def __init__(self, kernel: Kernel, frequencies: Array) -> None:
         self.kernel = kernel
@@ -238,8 +235,6 @@ class Nystroem(FeatureMap):
     diagonal : ndarray of shape (m,)
         Their K(x, x) before any normalization.
     """
-
-    _arrays = ("landmarks", "_norms")
 
     def __init__(self, kernel: Kernel, landmarks: Data, diagonal: Array) -> None:
         self.kernel = kernel
