@@ -6,14 +6,13 @@ import pytest
 import data
 import oracle
 from held import feature_space
-from kernelmeans._arrays import smallest
 from kernelmeans.engines import Threads
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import approximate
 from kernelmeans.solver import Ending, Hard, driver, solve
 from kernelmeans.solver.blockwise import distances_to
-from kernelmeans.solver.exchange import exchanged, find_exchanges
-from kernelmeans.solver.power import weigh
+from kernelmeans.solver.exchange import find_exchanges
+from kernelmeans.solver.power import SQUARED_DISTANCE, hard_weights, weigh
 from kernelmeans.solver.seeding import from_weights
 from kernelmeans.spaces import EntropyRule, FeatureSpace, GramSpace, ProductSpace, features, step
 
@@ -88,10 +87,9 @@ class TestExchanges:
                     changed[sample] = cluster
                     costs[sample, cluster] = oracle.hard_cost(K, changed, weight)
             d = distances_to(space, centroids)
-            own, nearest = smallest(d)
-            np.testing.assert_array_equal(own[0], labels)
+            np.testing.assert_array_equal(d.argmin(axis=0)[0], labels)
             residuals = space.residuals(slice(0, 40))
-            at_once = exchanged(d, own, nearest, weight, cluster_weight, residuals)
+            at_once = hard_weights(d, weight, SQUARED_DISTANCE, cluster_weight, residuals).labels
             np.testing.assert_array_equal(at_once[0], costs.argmin(axis=1))
             found = find_exchanges(space, centroids, cluster_weight, np.zeros(1), np.ones(1, bool))
             chosen, touched = [], set()
@@ -159,11 +157,11 @@ def test_the_unit_of_weights_does_not_matter(unit):
     totals = rng.uniform(6, 12, (4, 1))
     # One is alone, but for rounding.
     d[1, 0, 7], weight[7] = 0.1, totals[1, 0] * (1 - 1e-12)
-    own, nearest = smallest(d)
-    plain = exchanged(d, own, nearest, weight, totals)
+    plain = hard_weights(d, weight, cluster_weight=totals).labels
     assert plain[0, 7] == 1
-    assert (plain != own).any()
-    np.testing.assert_array_equal(exchanged(d, own, nearest, unit * weight, unit * totals), plain)
+    assert (plain != d.argmin(axis=0)).any()
+    scaled = hard_weights(d, unit * weight, cluster_weight=unit * totals).labels
+    np.testing.assert_array_equal(scaled, plain)
 
 
 class TestFewChanges:

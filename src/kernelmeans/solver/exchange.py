@@ -212,19 +212,6 @@ def _of_own(values: Array, own: IntArray) -> Array:
     return of_own
 
 
-def exchanged(
-    distances: Array,
-    own: IntArray,
-    nearest: Array,
-    sample_weight: Array,
-    cluster_weight: Array,
-    residuals: Array | None = None,
-) -> IntArray:
-    """The clusters (R, block) to which samples go, each as if the others stayed."""
-    saved, joins = exchange_costs(distances, own, nearest, sample_weight, cluster_weight, residuals)
-    return smallest(put_first(joins, own, saved))[0]
-
-
 def _best_exchange(
     space: Space, block: slice, centroids: Centroids, cluster_weight: Array
 ) -> tuple[IntArray, IntArray, Array]:

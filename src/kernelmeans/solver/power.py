@@ -11,7 +11,7 @@ import numpy as np
 
 from kernelmeans._arrays import like, namespace, overwrite, put_first, reduce, smallest, take
 from kernelmeans._typing import Array, IntArray
-from kernelmeans.solver.exchange import exchanged
+from kernelmeans.solver.exchange import exchange_costs
 
 #: Weights below this multiple of the nearest centroid's count as zero. They would become denormal
 #: numbers, which slow a matrix product up to fortyfold.
@@ -139,7 +139,7 @@ def hard_weights(
     cost : CostFunction, default=SQUARED_DISTANCE
         A sample's cost.
     cluster_weight : ndarray of shape (k, R), default=None
-        Where given, samples join the clusters that `exchanged` finds.
+        Where given, samples join the clusters where they cost least, each as if the others stayed.
     residuals : array of shape (block,), default=None
         Of the samples, for the same.
 
@@ -151,7 +151,10 @@ def hard_weights(
     xp = namespace(distances)
     labels, nearest = smallest(distances)
     if cluster_weight is not None:
-        labels = exchanged(distances, labels, nearest, sample_weight, cluster_weight, residuals)
+        saved, joins = exchange_costs(
+            distances, labels, nearest, sample_weight, cluster_weight, residuals
+        )
+        labels, _ = smallest(put_first(joins, labels, saved))
     if cost.slope is not None:
         sample_weight = sample_weight * cost.slope(nearest)
     weights = put_first(xp.zeros_like(distances), labels, sample_weight)
