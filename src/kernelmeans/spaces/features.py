@@ -3,6 +3,7 @@
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,7 @@ class FullFeatures(Features):
         return HeldFeatures(Z, xp.vecdot(Z, Z) + residuals)
 
 
+@dataclass(eq=False, repr=False)
 class FeatureSpace(Space):
     """Samples as vectors of numbers: features that are held, or computed whenever they are needed.
 
@@ -129,24 +131,18 @@ class FeatureSpace(Space):
         Weights; its dtype is the precision.
     engine : Threads
         Where blocks are worked on.
-    subsample : FeatureSpace, default=None
+    _subsample : Space, default=None
         A subsample, where the features of the samples are not held.
     """
 
-    def __init__(
-        self,
-        features: FeatureMap,
-        source: Features,
-        sample_weight: Array,
-        engine: Threads,
-        subsample: "FeatureSpace | None" = None,
-    ) -> None:
-        self.features = features
-        self.source = source
-        self.sample_weight = sample_weight
-        self.device_weight = like(sample_weight, features.origin)
-        self.engine = engine
-        self._subsample = subsample
+    features: FeatureMap
+    source: Features
+    sample_weight: Array
+    engine: Threads
+    _subsample: Space | None = None
+
+    def __post_init__(self) -> None:
+        self.device_weight = like(self.sample_weight, self.features.origin)
 
     @classmethod
     def hold(

@@ -28,6 +28,7 @@ from kernelmeans.spaces.predictor import Embedding, Predictor
 from kernelmeans.spaces.step import Changes, Moved, Step
 
 
+@dataclass(eq=False, repr=False)
 class GramSpace(Space):
     """Samples known by their kernel rows alone.
 
@@ -45,7 +46,7 @@ class GramSpace(Space):
         The kernel rows of the samples, about the origin.
     origin : Origin
         Weighted mean of the samples.
-    squared_norms : ndarray of shape (n_samples,)
+    centered_norms : ndarray of shape (n_samples,)
         ||phi_i||^2 about the origin.
     sample_weight : ndarray of shape (n_samples,)
         Weights; its dtype is the precision.
@@ -53,26 +54,17 @@ class GramSpace(Space):
         Where blocks are worked on.
     """
 
+    kernel: Kernel
+    X: Data
+    rows: KernelRows
+    origin: Origin
+    centered_norms: Array
+    sample_weight: Array
+    engine: Threads
     keeps_coefficients = True
 
-    def __init__(
-        self,
-        kernel: Kernel,
-        X: Data,
-        rows: KernelRows,
-        origin: Origin,
-        squared_norms: Array,
-        sample_weight: Array,
-        engine: Threads,
-    ) -> None:
-        self.kernel = kernel
-        self.X = X
-        self.rows = rows
-        self.origin = origin
-        self._squared_norms = squared_norms
-        self.sample_weight = sample_weight
-        self.device_weight = to_device_of(sample_weight, origin.weights)
-        self.engine = engine
+    def __post_init__(self) -> None:
+        self.device_weight = to_device_of(self.sample_weight, self.origin.weights)
 
     @classmethod
     def hold(
@@ -153,11 +145,11 @@ class GramSpace(Space):
     @cached_property
     def magnitude(self) -> float:
         # Rounding is that of the values before they were centered.
-        norms = np.abs(to_numpy(self._squared_norms))
+        norms = np.abs(to_numpy(self.centered_norms))
         return float(np.average(norms, weights=self.sample_weight)) + abs(self.origin.square)
 
     def squared_norms(self, block: slice) -> Array:
-        return self._squared_norms[block]
+        return self.centered_norms[block]
 
     def products(self, centroids: Centroids, block: slice) -> Array:
         return centroids.vectors[0][:, :, block]
@@ -304,7 +296,7 @@ class GramSpace(Space):
     def _embedded(self, block: slice) -> tuple[Array, Array]:
         # The function and the blocks are those of predictors. A copy, because some libraries round
         # a product by where in memory its operands begin.
-        return self.rows.read(block).copy(), self._squared_norms[block]
+        return self.rows.read(block).copy(), self.centered_norms[block]
 
     @staticmethod
     def restart_bytes(k: int, n_samples: int, itemsize: int) -> int:
