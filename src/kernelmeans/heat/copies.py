@@ -90,7 +90,5 @@ def _leaders(nearest: NearestRows, n_neighbors: int, reach: float) -> IntArray:
         involved[columns[is_near]] = True
         involved |= is_near.any(axis=1)
         left = np.flatnonzero(involved & (follows == np.arange(len(follows))))
-        if len(left) == len(searched):
-            return leaders
         searched, nearest = searched[left], nearest.part(left)
     return leaders
