@@ -135,7 +135,7 @@ class _Search:
                 score = self._score(between, trial.labels[0], pair)
                 if score < BETTER * self._score(self.between, result.labels[self.best], pair):
                     # Its cost may be above that of another restart.
-                    result.preferred, result.centroids = self.best, trial.centroids
+                    result.preferred = self.best
                     result.take_over(trial)
                     self.between = between
                     return True

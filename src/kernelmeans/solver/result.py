@@ -108,6 +108,7 @@ class Result:
         """Replace the end of the best restart by that of the best restart of a trial."""
         for name in ("labels", "inertia", "cost", "endings", "kernel_weights"):
             getattr(self, name)[self.best] = getattr(trial, name)[trial.best]
+        self.centroids = trial.centroids
 
     def number_by_weight(self, sample_weight: Array, n_clusters: int) -> IntArray:
         """Number the clusters of each restart by weight, the largest first.

@@ -233,7 +233,6 @@ class _Search:
     def note(self) -> None:
         """Write the search into the result."""
         result, best = self.result, self.best
-        result.centroids = self.centroids
         history, powers = result.objective_history, result.power_history
         history[best] = np.append(history[best], self.gains)
         powers[best] = np.append(powers[best], np.full(len(self.gains), -np.inf))
@@ -246,7 +245,6 @@ class _Search:
         result, best = self.result, self.best
         method = Alternating(max_iter=self.hard.max_iter, tol=FOLLOWED)
         trial = solve(self.space, self.centroids, method, [0], self._heard)
-        result.centroids = trial.centroids
         result.take_over(trial)
         result.n_iter[best] += trial.n_iter[0]
         for history, more in (
