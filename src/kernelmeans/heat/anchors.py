@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse
 
 from kernelmeans._memory import cached_property
-from kernelmeans._typing import Array, BoolArray, Data, IntArray
+from kernelmeans._typing import Array, BoolArray, Data
 from kernelmeans.heat.basis import Spectrum
 from kernelmeans.heat.density import NEIGHBOR, anchor_density, core_distances
 from kernelmeans.heat.metric import DIRECTIONS, as_directions, has_direction
@@ -183,7 +183,8 @@ class AnchorGraph:
         m = self.nearest.rows.shape[0]
         mass = np.zeros(m)
         for Z, weight in self._shares:
-            mass += np.bincount(_near(Z)[:, 0], weight, m)
+            # The anchors that a row has weights on, the nearest first.
+            mass += np.bincount(Z.indices.reshape(Z.shape[0], -1)[:, 0], weight, m)
         columns, distances = self.nearest.near(min(NEIGHBOR, m - 1))
         mass += mass[columns].sum(axis=1)
         self.edge_weight = anchor_density(mass, core_distances(distances), exponent, dimension)
@@ -195,7 +196,8 @@ class AnchorGraph:
         for Z, weight in self._shares:
             node_weight += Z.T @ weight
             if self.edge_weight is not None:
-                weight = weight * self.edge_weight[_near(Z)].min(axis=1)
+                near = Z.indices.reshape(Z.shape[0], -1)
+                weight = weight * self.edge_weight[near].min(axis=1)
             products = products + Z.T @ Z.multiply(weight[:, None]).tocsr()
         products = products.tocsr()
         products.eliminate_zeros()
@@ -236,12 +238,6 @@ class AnchorGraph:
     def _blocks(self) -> Iterator[tuple[Data, Array]]:
         for block in slices(self.X.shape[0], BLOCK_ROWS):
             yield self.X[block], self.sample_weight[block].astype(np.float64)
-
-
-def _near(Z: Data) -> IntArray:
-    """The anchors that each row has weights on, the nearest first."""
-    near: IntArray = Z.indices.reshape(Z.shape[0], -1)
-    return near
 
 
 class AnchorHeat(NamedTuple):

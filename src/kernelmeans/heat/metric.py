@@ -1,6 +1,5 @@
 """The metrics by which a heat kernel finds neighbours, and what each of them needs of rows."""
 
-from collections.abc import Iterable
 from typing import Any, get_args
 
 import scipy.sparse
@@ -66,7 +65,7 @@ def check_metric(metric: Any) -> None:
     if metric not in METRICS:
         raise ValueError(
             f"{option('metric', metric)} is not known.{suggestion(metric, METRICS)} Allowed: "
-            f"{_quoted(METRICS)}; {_remedy()}."
+            f"{', '.join(map(repr, METRICS))}; {_remedy()}."
         )
 
 
@@ -88,7 +87,7 @@ def check_rows(X: Data, metric: str) -> None:
     """
     if scipy.sparse.issparse(X):
         if metric not in SPARSE:
-            of_sparse = _quoted([name for name in METRICS if name in SPARSE])
+            of_sparse = ", ".join(repr(name) for name in METRICS if name in SPARSE)
             raise ValueError(
                 f"{option('metric', metric)}: X is sparse, and this metric needs dense rows. Pass "
                 f"X.toarray(), or use one of {of_sparse}."
@@ -142,7 +141,3 @@ def has_direction(X: Data, metric: str) -> BoolArray:
 def from_first(X: Array) -> Array:
     """Half of the differences to the first column: exact zeros for a row of one value."""
     return X / 2 - X[:, :1] / 2
-
-
-def _quoted(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names))
