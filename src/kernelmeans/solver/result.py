@@ -85,6 +85,11 @@ class Result:
         return int(np.argmin(self.cost)) if self.preferred is None else self.preferred
 
     @property
+    def histories(self) -> tuple[list[Array], list[Array], list[Array]]:
+        """Objectives, powers and kernel weights of each restart's steps."""
+        return self.objective_history, self.power_history, self.kernel_weights_history
+
+    @property
     def converged(self) -> BoolArray:
         """Whether each restart ended by its method's own rule, shape (n_init,)."""
         return np.asarray(self.endings == Ending.CONVERGED)

@@ -231,25 +231,19 @@ class _Search:
             yield moved
 
     def note(self) -> None:
-        """Write the search into the result."""
-        result, best = self.result, self.best
-        history, powers = result.objective_history, result.power_history
-        history[best] = np.append(history[best], self.gains)
-        powers[best] = np.append(powers[best], np.full(len(self.gains), -np.inf))
-        weights = result.kernel_weights_history
-        again = np.repeat(result.kernel_weights[best : best + 1], len(self.gains), axis=0)
-        weights[best] = np.concatenate([weights[best], again])
+        """Write the search into the histories of the result."""
+        gains, weights = np.array(self.gains), self.result.kernel_weights[[self.best]]
+        self._lengthen(gains, np.full(len(gains), -np.inf), weights.repeat(len(gains), axis=0))
 
     def follow(self) -> None:
         """Move kernel weights and labels in turns until both stay."""
-        result, best = self.result, self.best
         method = Alternating(max_iter=self.hard.max_iter, tol=FOLLOWED)
         trial = solve(self.space, self.centroids, method, [0], self._heard)
-        result.take_over(trial)
-        result.n_iter[best] += trial.n_iter[0]
-        for history, more in (
-            (result.objective_history, trial.objective_history),
-            (result.power_history, trial.power_history),
-            (result.kernel_weights_history, trial.kernel_weights_history),
-        ):
-            history[best] = np.concatenate([history[best], more[0]])
+        self.result.take_over(trial)
+        self.result.n_iter[self.best] += trial.n_iter[0]
+        self._lengthen(*(own[0] for own in trial.histories))
+
+    def _lengthen(self, *parts: Array) -> None:
+        """Add what further steps have shown to each of the best restart's histories."""
+        for history, more in zip(self.result.histories, parts, strict=True):
+            history[self.best] = np.concatenate([history[self.best], more])
