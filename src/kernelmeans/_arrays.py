@@ -55,7 +55,7 @@ def to_numpy(x: Any) -> Any:
     return np.from_dlpack(x)
 
 
-def like(values: ArrayLike, x: Array) -> Any:
+def like(values: ArrayLike, x: Array) -> Array:
     """Values on the host as an array of the library, device and precision of x."""
     if isinstance(x, np.ndarray):
         return np.asarray(values, x.dtype)

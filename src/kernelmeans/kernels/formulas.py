@@ -128,8 +128,7 @@ def geodesic(X: Data, Y: Data, gamma: float) -> Array:
     xp = namespace(K)
     K = overwrite(K, xp.clip, K, -1.0, 1.0)
     K = overwrite(K, xp.acos, K)
-    values: Array = like(_exponential(K, gamma), X)
-    return values
+    return like(_exponential(K, gamma), X)
 
 
 def _directions(X: Data) -> Data:

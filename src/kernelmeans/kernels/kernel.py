@@ -111,8 +111,7 @@ class Kernel:
         """Kernel matrix of rows of floats before any normalization, shape (n_X, n_Y)."""
         if not isinstance(self.function, str):
             return _checked(self.function(X, Y, **self.parameters), X, Y)
-        values: Array = like(NAMED[self.function].values(X, Y, **self.parameters), X)
-        return values
+        return like(NAMED[self.function].values(X, Y, **self.parameters), X)
 
     def against(self, Y: Data) -> Callable[[Data], Array]:
         """`values` as a function of X: the part that depends on Y alone is computed once."""
@@ -126,8 +125,7 @@ class Kernel:
         """K(x, x) before any normalization, shape (n,); a callable is called on the device."""
         X, n = floating(X), X.shape[0]
         if isinstance(self.function, str):
-            diagonal: Array = like(self._properties.diagonal(X, **self.parameters), X)
-            return diagonal
+            return like(self._properties.diagonal(X, **self.parameters), X)
         blocks = [slice(i, min(i + DIAGONAL_ROWS, n)) for i in range(0, n, DIAGONAL_ROWS)]
         joined: Array = namespace(X).concat(
             [self._block_diagonal(X, block, device) for block in blocks]
@@ -158,8 +156,7 @@ class Kernel:
             return diagonal
         # It refuses negative ones, as the matrix does.
         _norms(diagonal, self.name)
-        ones: Array = like(diagonal > 0, diagonal)
-        return ones
+        return like(diagonal > 0, diagonal)
 
     def divide_by_norms(self, values: Array, diagonal: Array, norms: Array | None) -> Array:
         """Normalize kernel values in place, given K(x, x) of their rows and norms of the columns.

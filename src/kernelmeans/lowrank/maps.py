@@ -69,8 +69,7 @@ class FeatureMap(ABC):
         """Vectors (..., m) whose products with raw features are those of ``vectors`` (..., r)."""
         if self.whitening is None:
             return vectors
-        folded: Array = like(double(vectors) @ self.whitening.T, vectors)
-        return folded
+        return like(double(vectors) @ self.whitening.T, vectors)
 
     def residual(self, coordinates: Array, squared_norms: Array) -> Array:
         """Residual of rows with these squared norms; rounding may make it negative."""
