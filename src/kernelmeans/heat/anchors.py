@@ -65,8 +65,7 @@ class AnchorFeatures:
         """Features of norm 1, shape (n_rows, r)."""
         rows = self.nearest.read(rows, self.projection.dtype)
         weights = anchor_weights(rows, self.nearest, self.n_nearest)
-        features: Array = unit_rows(weights @ self.projection).astype(rows.dtype, copy=False)
-        return features
+        return np.asarray(unit_rows(weights @ self.projection).astype(rows.dtype, copy=False))
 
 
 def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: int) -> NearestRows:

@@ -221,8 +221,7 @@ def _scores(cut: Array, entropy: Array, smallest: IntArray) -> Array:
     if not worth[0].all():  # nothing is better
         return np.ones(len(worth))
     exponents = np.where(smallest[:, None] < FEW, OF_CRUMBS, EXPONENTS)
-    scores: Array = np.prod((worth / worth[0]) ** exponents, axis=1)
-    return scores
+    return np.asarray(np.prod((worth / worth[0]) ** exponents, axis=1))
 
 
 def _features(trials: Sequence[Trial], nodes: IntArray, factor: float) -> Array:
@@ -282,5 +281,4 @@ def _clusters(features: Array, n_clusters: int, with_rivals: bool) -> IntArray:
     centroids = ends @ sample / np.maximum(ends.sum(axis=1, keepdims=True), 1)
     closeness = features @ centroids.T.astype(features.dtype)
     closeness -= (centroids**2).sum(axis=1) / 2
-    nearest: IntArray = closeness.argmax(axis=1)
-    return nearest
+    return np.asarray(closeness.argmax(axis=1))

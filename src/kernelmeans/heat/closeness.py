@@ -47,8 +47,7 @@ def some_of_each(labels: IntArray, n_clusters: int, n_rows: int = SOME_ROWS) -> 
     order = np.argsort(labels, kind="stable")[len(labels) - sizes.sum() :]
     rank = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     steps = -(-sizes // max(FEWEST_ROWS, n_rows // n_clusters))
-    kept: IntArray = order[rank % np.repeat(steps, sizes) == 0]
-    return kept
+    return np.asarray(order[rank % np.repeat(steps, sizes) == 0])
 
 
 def mean_weights(graph: Data, labels: IntArray, n_clusters: int) -> Array:

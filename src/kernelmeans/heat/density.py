@@ -108,8 +108,7 @@ class Density(NamedTuple):
             return edges, self._weights(self.core)
 
     def _weights(self, lengths: Array) -> Array:
-        weights: Array = np.clip(lengths**-self.exponent, LEAST_WEIGHT, LARGEST_WEIGHT)
-        return weights
+        return np.asarray(np.clip(lengths**-self.exponent, LEAST_WEIGHT, LARGEST_WEIGHT))
 
 
 #: Where density does not count.

@@ -149,8 +149,7 @@ def _matched(S: Data) -> IntArray:
     chosen = _heaviest(S, np.where(group[ends[1]] >= 0, weights, 0))
     alone = np.flatnonzero(group < 0)
     group[alone] = np.where(chosen[alone] >= 0, group[chosen[alone]], alone)
-    parents: IntArray = np.unique(group, return_inverse=True)[1]
-    return parents
+    return np.asarray(np.unique(group, return_inverse=True)[1])
 
 
 def _heaviest(S: Data, weights: Array) -> IntArray:

@@ -132,10 +132,9 @@ class Outliers:
         lengths = _logs(np.maximum(distances, core_distances(distances)[:, None]))
         own = self.labels[near] == labels[:, None]
         own[~own.any(axis=1)] = True
-        reach: Array = np.min(
-            np.maximum(lengths, self.reach[near]), axis=1, where=own, initial=np.inf
+        return np.asarray(
+            np.min(np.maximum(lengths, self.reach[near]), axis=1, where=own, initial=np.inf)
         )
-        return reach
 
     def renumbered(self, numbers: IntArray) -> Self:
         """The same with new numbers of the clusters."""

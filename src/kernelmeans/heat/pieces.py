@@ -45,8 +45,7 @@ class Pieces(NamedTuple):
     @property
     def kept(self) -> BoolArray:
         """Whether each row is in a piece that is kept, shape (n_rows,)."""
-        kept: BoolArray = self.labels < self.n_kept
-        return kept
+        return np.asarray(self.labels < self.n_kept)
 
     def rows(self, piece: int) -> IntArray:
         """The rows of one piece, in ascending order."""
