@@ -17,7 +17,7 @@ def rows() -> np.ndarray:
 
 @pytest.fixture(scope="module", name="model")
 def fitted(X: np.ndarray) -> KernelPowerKMeans:
-    return KernelPowerKMeans(3, kernel="heat", random_state=0).fit(X)
+    return KernelPowerKMeans(3, kernel="heat", t="states", random_state=0).fit(X)
 
 
 def spectrum(model):
