@@ -85,6 +85,29 @@ def test_a_few_values_far_away_do_not_enlarge_the_noise():
     assert adjusted_rand_score(y[10:], labels[10:]) > 0.97
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_numbers_of_orders_on_a_logarithmic_scale_hide_no_clusters(seed):
+    """Half of the customers have one order, and the step to two is the longest of all."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([0, 1, 2], [2000, 1000, 1000])
+    orders = np.log(rng.geometric(0.4, 4000))
+    places = np.array([[0, 0], [5, 0], [5, 5]])[y] + rng.standard_normal((4000, 2))
+    X = StandardScaler().fit_transform(np.column_stack([orders, places]))
+    labels = KernelPowerKMeans(3, random_state=0).fit(X).labels_
+    assert adjusted_rand_score(y, labels) > 0.95
+
+
+def test_noise_on_uneven_values_goes_twice_as_far_as_on_the_other_side_at_most():
+    rng = np.random.default_rng(0)
+    values = np.array([0.0, 8, 12, 14, *range(15, 30), 60, 61])
+    numbers = np.repeat(values, 100)
+    X = np.column_stack([numbers, 20 * rng.standard_normal(len(numbers))])
+    noise = (dithered(X, np.array([0]))[:, 0] - numbers).reshape(-1, 100)
+    before, after = [8, 8, 4, 2, *[1] * 15, 2, 1], [8, 4, 2, *[1] * 15, 2, 1, 1]
+    np.testing.assert_allclose(-noise.min(axis=1), np.array(before) / 2, rtol=0.1)
+    np.testing.assert_allclose(noise.max(axis=1), np.array(after) / 2, rtol=0.1)
+
+
 @pytest.mark.parametrize(("n_values", "columns"), [(FEW, [1]), (FEW + 1, [])])
 def test_columns_of_many_values_stay(n_values, columns):
     rng = np.random.default_rng(0)

@@ -259,11 +259,12 @@ def untorn_sample(X: Data, metric: str, n_anchors: int, n_clusters: int, seed: i
 def dithered(rows: Array, columns: IntArray) -> Array:
     """Rows with seeded noise on some columns.
 
-    The noise is uniform in half a step to both sides. A step between two of up to 12 values counts
+    The noise is uniform in half a step to both sides. A step between two of up to 5 values counts
     as 2 / (m - 1) standard deviations of the column of m values, which it is for two values that
     are equally frequent. So the noise of rare values stays small. Of more values it is the step of
-    the median row. A column that varies more than the others is meant to count: its noise is as if
-    it varied as much as they do.
+    the median row, or a longer one to the next value: logarithms of counts have their longest steps
+    where most rows are. A column that varies more than the others is meant to count: its noise is
+    as if it varied as much as they do.
 
     Parameters
     ----------
@@ -285,11 +286,14 @@ def dithered(rows: Array, columns: IntArray) -> Array:
         others = np.delete(deviations, j)
         typical = np.sqrt(np.mean(others**2)) if len(others) else 0
         varies = min(deviations[j], typical)
-        values, counts = np.unique(rows[:, j], return_counts=True)
-        half_step = varies / (len(values) - 1)
-        if len(values) > LONG_STEPS and varies > 0:
-            half_step = _usual_step(values / scale, counts) / 2 * (varies / deviations[j])
-        noise = np.random.default_rng(j).uniform(-1, 1, len(rows)) * half_step
+        values, places, counts = np.unique(rows[:, j], return_inverse=True, return_counts=True)
+        half_steps = np.full((2, len(values)), varies / (len(values) - 1))
+        if len(values) > ANSWERS and varies > 0:
+            usual = _usual_step(values / scale, counts)
+            half_steps = np.maximum(_own_steps(values / scale), usual) / 2
+            half_steps *= varies / deviations[j]
+        noise = np.random.default_rng(j).uniform(-1, 1, len(rows))
+        noise *= half_steps[(noise > 0).astype(np.intp), places]
         rows[:, j] += scale * noise.astype(rows.dtype)
     return rows
 
@@ -300,3 +304,13 @@ def _usual_step(values: Array, counts: IntArray) -> float:
     order = np.argsort(steps)
     sums = np.cumsum(weights[order])
     return float(steps[order][np.searchsorted(sums, sums[-1] / 2)])
+
+
+def _own_steps(values: Array) -> Array:
+    """Steps (2, n_values) from ascending values to those before and after them.
+
+    One beyond a gap counts as twice the step on the other side, and a missing one as the other.
+    """
+    steps = np.diff(values)
+    before, after = np.append(steps[0], steps), np.append(steps, steps[-1])
+    return np.minimum([before, after], [2 * after, 2 * before])
