@@ -27,9 +27,10 @@ BETTER, DECAY = 0.8, 0.25
 #: Exponent of density in the second graph, relative to the first one. Discs in rings need more
 #: than 3.
 DENSER = 4.0
-#: Fraction of the bar of each time that a score of the second graph has to stay below, and how many
-#: times are tried there: longer ones find crumbs.
-MUCH_BETTER, DENSER_TIMES = 0.7, 3
+#: Fraction of the bar of each time that a score of the second graph has to stay below.
+MUCH_BETTER = 0.7
+#: Times that are tried there, in its own unit. Longer ones find crumbs.
+DENSER_FACTORS = (1.0, 4.0)
 #: Relative difference of cuts up to which the clusters of two times are the same.
 SAME = 1e-9
 #: Exponents of the scores by the number of edges and by their weight, whose product counts. If the
@@ -122,8 +123,10 @@ class Choice(NamedTuple):
     ----------
     is_denser : bool
         Whether it is the graph in which density counts more.
-    factor : float
-        The best of `FACTORS` in this graph.
+    factors : ndarray of shape (n_factors,)
+        Factors of the first time in this graph.
+    best : int
+        The place of the best one.
     cut : ndarray of shape (n_factors,)
         For each factor in this graph, the fraction of all edges that connect clusters: a geometric
         mean of those by number and by weight.
@@ -133,9 +136,15 @@ class Choice(NamedTuple):
     """
 
     is_denser: bool
-    factor: float
+    factors: Array
+    best: int
     cut: Array
     entropy: Array
+
+    @property
+    def factor(self) -> float:
+        """The best factor."""
+        return float(self.factors[self.best])
 
 
 def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
@@ -177,7 +186,7 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
     settings = [(trials, factor) for factor in FACTORS]
     if all(trial.denser for trial in trials):
         denser = [trial.denser() for trial in trials if trial.denser]
-        settings += [(denser, factor) for factor in FACTORS[:DENSER_TIMES]]
+        settings += [(denser, factor) for factor in DENSER_FACTORS]
     judged, smallest = [], []
     for kernels, factor in settings:
         # The shortest time has the most local optima. The swap moves of the fit would leave such an
@@ -191,13 +200,15 @@ def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
         judged.append([_judged(each) for each in np.mean(between, axis=0)])
         smallest.append(np.bincount(labels, minlength=n_clusters).min())
     cut, entropy = np.moveaxis(np.array(judged), -1, 0)
-    bars = np.append(1.0, BETTER / np.power(FACTORS[1:], DECAY))
-    bars = np.append(bars, MUCH_BETTER * bars)[: len(settings)]
+    factors = np.array([factor for _, factor in settings])
+    bars = np.where(factors > 1, BETTER / factors**DECAY, 1.0)
+    bars[len(FACTORS) :] *= MUCH_BETTER
     best = int(np.argmin(_scores(cut, entropy, np.array(smallest)) / bars))
-    is_denser, best = divmod(best, len(FACTORS))
-    own = slice(len(FACTORS), None) if is_denser else slice(len(FACTORS))
+    is_denser = best >= len(FACTORS)
+    own = np.arange(len(settings))[len(FACTORS) :] if is_denser else np.arange(len(FACTORS))
     cut, entropy = (np.prod(one[own] ** EXPONENTS, axis=1) for one in (cut, entropy))
-    return Choice(bool(is_denser), FACTORS[_middle(best, cut, entropy)], cut, entropy)
+    middle = _middle(best - own[0], cut, entropy)
+    return Choice(is_denser, factors[own], middle, cut, entropy)
 
 
 def _middle(best: int, cut: Array, entropy: Array) -> int:

@@ -25,7 +25,7 @@ from kernelmeans.heat.anchors import (
 )
 from kernelmeans.heat.basis import Basis, Spectrum
 from kernelmeans.heat.cells import CANDIDATES
-from kernelmeans.heat.choice import DENSER, FACTORS, MOST_ROWS, Trial, choose_factor
+from kernelmeans.heat.choice import DENSER, MOST_ROWS, Trial, choose_factor
 from kernelmeans.heat.copies import without_copies
 from kernelmeans.heat.density import (
     DIMENSION_NEIGHBORS,
@@ -770,7 +770,7 @@ def settle_times(
             if choice.is_denser and trial.denser:
                 tried = trial.denser()
                 kernel.parameters["density"] *= DENSER
-            times = tried.first() * np.array(FACTORS[: len(choice.cut)])
+            times = tried.first() * choice.factors
             kernel.times = {"t": times, "cut": choice.cut, "entropy": choice.entropy}
             factor = choice.factor
         tried.settle(factor * tried.first())
