@@ -38,6 +38,15 @@ def test_one_row(run, model, blobs):
     assert labels("one.labels.csv") == labels("trained.csv")[7:8]
 
 
+def test_a_row_of_totals_is_pointed_out(run, model, blobs):
+    sums = blobs.sum().with_columns(kind=pl.lit("all"))
+    pl.concat([blobs, sums.select(blobs.columns)], how="vertical_relaxed").write_csv("new.csv")
+    result = run("predict", model, "new.csv")
+    assert "Note: line 62 ('length') looks like totals" in result.stderr
+    blobs.write_csv("new.csv")
+    assert "totals" not in run("predict", model, "new.csv", "--force").stderr
+
+
 def test_a_square_array_is_no_transposed_table():
     array = np.arange(9.0).reshape(3, 3)
     for X in (array, np.asfortranarray(array)):

@@ -40,8 +40,8 @@ class Labels:
         Which rows are farther away than 99 % of the rows of the fit: from the nearest centroid, or
         with heat kernels from the nearest row of the fit. None if the model does not know.
     remarks : sequence of str
-        Sentences on rows without a label and why, on missing values that were filled, and on
-        values that are new to a category.
+        Sentences on rows without a label and why, on missing values that were filled, on values
+        that are new to a category, and on rows that look like totals.
     """
 
     labels: IntArray

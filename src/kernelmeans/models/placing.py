@@ -77,6 +77,8 @@ class NewRows:
         Numbers so far that may be meant otherwise, one for each column.
     wrong, unseen : dict
         Values so far that should be numbers, and values so far that are new to a category.
+    totals : str or None
+        What to say of rows that look like totals. Tables of several blocks are too long for that.
     filled : Counter
         Missing values so far that were filled, by column.
     total : ndarray of shape (n_features,)
@@ -90,6 +92,7 @@ class NewRows:
         self.unseen: dict[str, tuple[int, str]] = {}
         self.doubts: dict[str, Doubt] = {}
         self.filled: Counter[str] = Counter()
+        self.totals: str | None = None
         self.total: Any = np.zeros(1)
         self.transformers, self.estimator = parts(model.pipeline)
         # Arrays have no names of columns. Steps with names would warn of that.
@@ -147,6 +150,8 @@ class NewRows:
 
     def _of_table(self, X: Any, start: int) -> tuple[Any, BoolArray]:
         """The rows of a block that a `TableTransformer` can place. Their new values are counted."""
+        source = self.table if is_file(self.table) else None
+        self.totals = None if start else self.first.totals_in(X, source)
         found = self.first.inspect(X)
         for name, (row, value) in found.wrong.items():
             self.wrong.setdefault(name, (start + row, value))
@@ -215,6 +220,8 @@ class NewRows:
     def remarks(self) -> list[str]:
         """Sentences on values and rows that the model does not know, after all blocks."""
         texts = unseen_values(self.unseen)
+        if self.totals:
+            texts.append(self.totals)
         if self.doubts:
             texts.append(said_doubts(self.doubts))
         if self.filled:

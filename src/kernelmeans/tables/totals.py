@@ -3,12 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping
 from operator import itemgetter
+from typing import Any
 
 import numpy as np
 
 from kernelmeans._text import first, listed
 from kernelmeans._typing import Array
-from kernelmeans.tables.frames import Table
 
 #: Error of a total, as a fraction of it, by the rounding of what it adds up.
 ROUNDED = 1e-4
@@ -21,13 +21,13 @@ ALIKE = 0.05
 MOST_ROWS, MOST_GROUPS = 1000, 1000
 
 
-def totals_message(table: Table, columns: Mapping[str, Array]) -> str | None:
+def totals_message(table: Any, columns: Mapping[str, Array]) -> str | None:
     """What to say of rows that look like totals.
 
     Parameters
     ----------
-    table : Table
-        The table.
+    table : Table, FrameTable or ArrayTable
+        What names the rows in messages.
     columns : mapping of ndarray of shape (n_rows,)
         The numbers of its columns, by their names; NaN for missing values.
 

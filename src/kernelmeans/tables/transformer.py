@@ -1,6 +1,6 @@
 """A transformer of scikit-learn that turns a table, as people have it, into numbers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, ClassVar, Self, get_args
@@ -39,6 +39,7 @@ from kernelmeans.tables.inspection import (
 from kernelmeans.tables.kinds import USED, marks_of
 from kernelmeans.tables.numerals import all_groups
 from kernelmeans.tables.spellings import Doubt, Marks, Spelling, said_doubts
+from kernelmeans.tables.totals import totals_message
 from kernelmeans.tables.values import UNSEEN, is_flag_in_words, read_column
 
 #: Distance of a missing value of a scaled column from all others, in the column that marks gaps.
@@ -334,6 +335,30 @@ class TableTransformer(TransformerMixin, Estimator):
         """
         return self._read(self._table(X))
 
+    def totals_in(self, X: Any, source: Any = None) -> str | None:
+        """Say which rows look like totals, as a fit does.
+
+        Parameters
+        ----------
+        X : data frame or array-like of shape (n_rows, n_columns)
+            The rows.
+        source : FrameTable, ArrayTable or None, default=None
+            The file of the rows, which knows their lines.
+
+        Returns
+        -------
+        str or None
+            The message; None where no row looks like a total.
+        """
+        table, marks, numbers = self._table(X), self._marks(), {}
+        proved = self._proof(table, marks)
+        for column, *_ in self._used():
+            if column.kind in ("number", "flag"):
+                name, kind, spelling = column.name, column.kind, self._spelling(column.name)
+                read, _ = read_column(table[name], kind, None, spelling, marks, proved)
+                numbers[name] = np.where(np.isinf(read), np.nan, read)
+        return totals_message(table if source is None else source, numbers)
+
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """Names of the columns of the result.
 
@@ -593,6 +618,11 @@ class TableTransformer(TransformerMixin, Estimator):
         _check_n_features(self, table.X, reset=False)
         return Table(table.X, self._columns["name"].tolist(), self._missing_values())
 
+    def _proof(self, table: Table, marks: Marks) -> Callable[[], str | None]:
+        """A function that finds the decimal mark that new rows prove, when it is first asked."""
+        names = [one.name for one, *_ in self._used() if one.kind == "number"]
+        return cache(lambda: marks_of(table, names, marks).proved)
+
     @np.errstate(over="ignore")  # infinite in float32, and then refused as such
     def _read(self, table: Table, Z: Array | None = None) -> Inspection:
         """Read the used columns, into Z if it is given."""
@@ -605,12 +635,7 @@ class TableTransformer(TransformerMixin, Estimator):
         n_missing: dict[str, int] = {}
         doubts: dict[str, Doubt] = {}
         marks = self._marks()
-
-        @cache
-        def proved() -> str | None:
-            names = [one.name for one, *_ in self._used() if one.kind == "number"]
-            return marks_of(table, names, marks).proved
-
+        proved = self._proof(table, marks)
         highest_of = vars(self).get("_flags", {})  # older models take any number for a flag
         for column, filling, knee, place in self._used():
             values = table[column.name]
