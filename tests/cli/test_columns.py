@@ -443,3 +443,14 @@ def test_how_to_use_lists_and_structs_is_said(run, refused, nested):
     assert f"(nested, {usage}" in refused("fit", "names.parquet", "-k", 2)
     message = refused("fit", "data.parquet", "-k", 2, "--force", "--columns", "embedding")
     assert f"'embedding' holds {usage}" in message
+
+
+@pytest.mark.parametrize(("end", "line"), [(";\n;{}\n", 63), (";{}\n;\n", 62)])
+def test_a_blank_line_beside_the_totals_changes_no_line(run, folder, end, line):
+    rng = np.random.default_rng(0)
+    ages, pieces = rng.integers(18, 80, 60), rng.integers(1, 9, 60)
+    rows = "".join(f"{age};{count}\n" for age, count in zip(ages, pieces, strict=True))
+    (folder / "orders.csv").write_text("age;pieces\n" + rows + end.format(pieces.sum()))
+    said = run("fit", "orders.csv", "-k", "2").stderr
+    assert said.count("looks like totals") == 1
+    assert f"line {line} ('pieces') looks like totals" in said

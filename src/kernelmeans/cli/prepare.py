@@ -215,7 +215,10 @@ def _prepared(
             if not rows.all():
                 job.note(without_value(int((~rows).sum())))
                 X = kept(X, rows)
-                Z = transformer.fit_transform(X, None, None if weights is None else weights[rows])
+                weights = None if weights is None else weights[rows]
+                # All is said, and lines would be counted without these rows.
+                with warnings.catch_warnings(action="ignore"):
+                    Z = transformer.fit_transform(X, None, weights)
     except ValueError as error:
         raise InputError(f"{table.source}: {str(error).removeprefix('X: ')}") from error
     columns = transformer.columns_

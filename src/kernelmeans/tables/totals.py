@@ -36,7 +36,13 @@ def totals_message(table: Any, columns: Mapping[str, Array]) -> str | None:
     str or None
         The message; None where no row looks like a total.
     """
-    found = {name: tuple(totals_of(numbers)) for name, numbers in columns.items()}
+    # Rows without a number, such as a blank line or a note at the end, do not count.
+    given = [np.isfinite(numbers) for numbers in columns.values()]
+    filled = np.flatnonzero(np.logical_or.reduce(given))
+    found = {
+        name: tuple(filled[totals_of(numbers[filled])].tolist())
+        for name, numbers in columns.items()
+    }
     counts = Counter(rows for rows in found.values() if rows)
     rows, count = max(counts.items(), key=itemgetter(1), default=((), 0))
     if count < max(1, ALIKE * len(columns)):
