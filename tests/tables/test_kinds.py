@@ -583,7 +583,7 @@ def test_text_that_only_looks_like_durations_stays_text():
     assert column_kind(["1:56:33"] * 9) == "constant"
 
 
-def test_a_last_row_of_totals_is_pointed_out(rng):
+def test_a_row_of_totals_at_an_end_is_pointed_out(rng):
     table = pl.DataFrame(
         {
             "who": [f"n{row}" for row in range(40)],
@@ -598,12 +598,14 @@ def test_a_last_row_of_totals_is_pointed_out(rng):
         pl.lit(None, pl.Float64).alias("share"),
         pl.col("pieces").sum(),
     )
-    said = r"row 40 \('euros', 'pieces', the first data row being 0\) looks like totals"
-    with pytest.warns(UserWarning, match=said):
-        TableTransformer().fit(pl.concat([table, last]))
+    means = last.with_columns(pl.col("euros", "pieces") // 40)
+    for rows, place in (([table, last], 40), ([last, table], 0), ([table, last, means], 40)):
+        said = rf"row {place} \('euros', 'pieces', the first data row being 0\) looks like totals"
+        with pytest.warns(UserWarning, match=said):
+            TableTransformer().fit(pl.concat(rows))
     with warnings.catch_warnings(action="error"):
         TableTransformer().fit(table)
-        TableTransformer().fit(pl.concat([last, table]))
+        TableTransformer().fit(pl.concat([table, last, last, last]))
         TableTransformer().fit(pl.DataFrame({"x": [0.5, 1.5, 2.5, 4.5], "y": [0, 0, 3, 3]}))
 
 

@@ -1,4 +1,4 @@
-"""Rows of a table that add up the rows above them, as exports of spreadsheets have them."""
+"""Rows of a table that add up other rows, as exports of spreadsheets have them."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -50,8 +50,8 @@ def totals_message(table: Any, columns: Mapping[str, Array]) -> str | None:
     names = f"({listed([name for name in found if found[name] == rows], most=3)}{table.first_row})"
     if len(rows) == 1:
         return (
-            f"{table.row(rows[0])} {names} looks like totals, as it holds the sum of all other "
-            "rows. If so, delete it."
+            f"{table.row(rows[0])} {names} looks like totals, as it holds the sum of the other "
+            "rows. If so, delete it, and any row of means."
         )
     which = first([table.row(row) for row in rows], most=5)
     return (
@@ -61,7 +61,9 @@ def totals_message(table: Any, columns: Mapping[str, Array]) -> str | None:
 
 
 def totals_of(numbers: Array) -> list[int]:
-    """Rows that hold totals: the last one, or that of each group, and the last one then.
+    """Rows that hold totals: a row at the end, or that of each group, and the last one then.
+
+    Totals of all rows are the last row, the first one, or that above a last row of means.
 
     Parameters
     ----------
@@ -84,8 +86,10 @@ def totals_of(numbers: Array) -> list[int]:
     present = np.nan_to_num(numbers)
     if np.count_nonzero(present) <= FEWEST_NUMBERS:
         return []
-    if np.isfinite(numbers[last]) and _is_sum(present[last], present[:last]):
-        return [last]
+    others = {last: present[:last], 0: present[1:], last - 1: present[: last - 1]}
+    for row, parts in others.items():
+        if _is_sum(present[row], parts):
+            return [row]
     groups: list[int] = []
     start = 0
     while len(groups) < MOST_GROUPS and (end := _end_of_group(present[start:])):
