@@ -3,6 +3,7 @@
 import io
 import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -462,6 +463,30 @@ def test_dates_that_may_be_read_in_two_ways_name_an_example_and_a_way_out():
         TableTransformer(dates=True).fit(table)
     assert "'03/02/2015' (row 1, the first data row being 0)" in str(caught.value)
     assert "drop='first_seen'" in str(caught.value)
+    # A day that exists in another order is no gap, but one that exists in no order may be.
+    assert "are read, not 12/31/2025: write them as" in str(caught.value)
+    assert "missing_values" not in str(caught.value)
+    wrong = pl.DataFrame({"age": [1.5, 2.5], "seen": ["02.03.2015", "31.02.2015"]})
+    with pytest.raises(ValueError, match=r"'31.02.2015' .*missing_values=\['31.02.2015'\]"):
+        TableTransformer(dates=True).fit(wrong)
+
+
+def test_a_table_without_dates_that_are_read_says_so():
+    months = [f"{1 + row % 28} Jan 2026" for row in range(80)]
+    with pytest.warns(UserWarning, match="dates=True: no column to use holds dates that are read"):
+        TableTransformer(dates=True).fit(pl.DataFrame({"x": np.arange(80) / 7, "seen": months}))
+
+
+def test_dates_are_read_as_the_page_lists_them():
+    page = (Path(__file__).parents[2] / "docs/guide/data.md").read_text("utf-8")
+    section = page.partition("## Dates")[2].partition("A column of these")[0]
+    lines = [line for line in section.splitlines() if line.startswith("- ")]
+    forms = {line: re.findall("`(.+?)`", line) for line in lines}
+    assert sum(map(len, forms.values())) == 13
+    for line, texts in forms.items():
+        days = [np.floor(days_of(text)) for text in texts]
+        expected = np.nan if line.startswith("- not read") else 20453  # from 1970 to 2025-12-31
+        np.testing.assert_array_equal(days, expected)
 
 
 @pytest.mark.parametrize(

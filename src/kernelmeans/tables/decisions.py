@@ -18,6 +18,7 @@ from kernelmeans.tables.kinds import (
     MANY_MISSING,
     MOST_GIVEN_VALUES,
     ON_REQUEST,
+    UNREAD,
     USED,
     Found,
     as_category,
@@ -26,7 +27,7 @@ from kernelmeans.tables.kinds import (
 )
 from kernelmeans.tables.spellings import Doubt, Marks, Spelling
 from kernelmeans.tables.totals import totals_message
-from kernelmeans.tables.values import Texts, days_of, is_date
+from kernelmeans.tables.values import Texts, days_of, is_date, is_date_in_order
 
 #: Skewness above which numbers are taken as logarithms, if that at least halves it. An exponential
 #: distribution has 2, a Gaussian 0. A few large numbers would hide all other differences (figures:
@@ -158,6 +159,8 @@ def decide(
     for column, *_ in decisions:
         if column.reason.startswith(LISTS):
             warn_user(f"column {column.name!r} is left out, as it holds {column.reason}.")
+    if dates and not any(column.kind == "date" for column, *_ in decisions):
+        warn_user(f"{option('dates', True)}: no column to use holds dates that are read; {UNREAD}.")
     if message := totals_message(table, numbers):
         warn_user(message)
     return decisions
@@ -246,11 +249,14 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> _Trouble 
     if asked and found.kind == "date" and found.numbers is None:
         texts = Texts(table[name])
         row, text = texts.first(lambda text: is_date(text) and bool(np.isnan(days_of(text))))
+        gaps = option("missing_values", [*sorted(table.missing_words), text])
+        # In another order the day may exist.
+        is_no_day = f", take days that do not exist for gaps with {gaps}"
         return _Trouble(
-            f"holds dates that are not read, such as {text!r} ({table.row(row)}{table.first_row})",
-            f"write them as 2025-12-31, take days that do not exist for gaps with "
-            f"{option('missing_values', [*sorted(table.missing_words), text])}, or leave the "
-            f"column out with {option('drop', name)}",
+            f"holds dates that are not read, such as {text!r} ({table.row(row)}{table.first_row}); "
+            f"{UNREAD}",
+            f"write them as 2025-12-31{is_no_day * is_date_in_order(text)}, or leave the column "
+            f"out with {option('drop', name)}",
         )
     if asked and found.kind == "nested":
         return _Trouble(f"holds {found.reason}")

@@ -108,7 +108,7 @@ _ODD = (list, tuple, dict, set, complex, np.ndarray)
 #: The reason to leave out a date.
 ON_REQUEST = "the option dates uses it"
 #: Why dates in text are left out in any case.
-UNREAD = "only dates such as 2025-12-31 and 31.12.2025 are read"
+UNREAD = "only dates such as 2025-12-31 and 31.12.2025 are read, not 12/31/2025"
 #: What a column of embeddings holds.
 LISTS = "lists of numbers"
 #: Kinds that clusters can depend on.

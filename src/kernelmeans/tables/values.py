@@ -72,6 +72,11 @@ def is_date(text: str) -> bool:
     return any(form.fullmatch(text) for form in (*_DATES, _OTHER_DATE))
 
 
+def is_date_in_order(text: str) -> bool:
+    """Whether a text looks like a date whose order of day and month is known."""
+    return any(form.fullmatch(text) for form in _DATES)
+
+
 def is_no_date(text: str) -> bool:
     """Whether a text is the date that databases write for a missing one."""
     return text.startswith("0000-00-00")
