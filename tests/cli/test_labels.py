@@ -75,6 +75,15 @@ class TestFit:
         run("fit", "data.csv", "-k", 3, "--drop", "kind,id", "-o", "plain")
         assert table()["label"].to_list() == table("plain/data.labels.csv")["label"].to_list()
 
+    def test_names_keep_their_zeros_without_a_header(self, run, folder, blobs):
+        names = [f"{place / 100:.2f}" for place in range(60)]
+        blobs.select(pl.Series("id", names), "length", "mass").write_csv(
+            "bare.csv", include_header=False
+        )
+        run("fit", "bare.csv", "-k", 3, "--no-header", "--id-column", "column_0")
+        found = pl.read_csv("bare.labels.csv", infer_schema=False)
+        assert found["column_0"].to_list() == names
+
     def test_names_of_rows_in_arrays_are_whole_numbers(self, run, folder, blobs):
         names = np.arange(100, 160)
         np.save("X.npy", np.column_stack([names, blobs.drop("kind").to_numpy()]))

@@ -86,7 +86,7 @@ def read_text(
         How they are written.
     """
     layout, body, comments = _located(source, _with_doubled_quotes(source, text, reading), reading)
-    names = [name.strip() for name in layout.names]
+    names = column_names(layout.names)
     layout = layout._replace(
         floats={at for at in layout.floats if names[at : at + 1] != [verbatim]}
     )
