@@ -117,6 +117,8 @@ def test_bad_tables(refused, text, words):
         ),
         (["fit", "data.csv", "--plot", "a.png"], ["--plot-file names the file"]),
         (["fit", "data.csv", "data.csv"], ["'data.csv' has no place: fit takes DATA and options."]),
+        (["fit", "data.csv", "--take", "a", "--take=b"], ["--take is given 2 times", "keep one"]),
+        (["fit", "data.csv", "-k", 3, "--n-clusters", 3, "-k3"], ["-k is given 3 times"]),
         (["demo", "data.csv"], ["'data.csv' has no place: demo takes options."]),
         (["fit", "data.csv", "--gamma", "wide"], ["--gamma", "'wide'", "rms, median, scale"]),
         (["fit", "data.csv", "--n-init", "2.5"], ["--n-init", "a whole number", "auto"]),

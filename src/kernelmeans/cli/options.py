@@ -266,12 +266,19 @@ class GroupedCommand(click.Command):
         return super().get_params(ctx)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the arguments as they were given: a report repeats them."""
+        """Keep the arguments as they were given, and refuse a value that another one replaces."""
         ctx.meta[ARGUMENTS] = tuple(args)
         ctx.allow_extra_args = True
         super().parse_args(ctx, args)
         if ctx.args and not ctx.resilient_parsing:
             raise click.UsageError(_surplus(self.params, ctx), ctx)
+        if not ctx.resilient_parsing:
+            order = self.make_parser(ctx).parse_args(list(ctx.meta[ARGUMENTS]))[2]
+            given = [one for one in order if isinstance(one, click.Option) and not one.is_flag]
+            for option in given:
+                if (times := given.count(option)) > 1 and not option.multiple:
+                    message = f"{option.opts[-1]} is given {times} times, but takes one value"
+                    raise click.UsageError(f"{message}: keep one of them.", ctx)
         return ctx.args
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
