@@ -400,12 +400,13 @@ def _hint_of_numbers(counts: Mapping[str, int]) -> str:
 
 
 def _hint_of_capitals(counts: Collection[str]) -> str:
-    """A remark on two values that differ in capitals alone; else empty."""
-    seen: dict[str, str] = {}
+    """A remark on values that differ in capitals alone; else empty."""
+    alike: dict[str, list[str]] = {}
     for text in sorted(counts):
-        if (other := seen.setdefault(text.casefold(), text)) != text:
-            return f"{other!r} and {text!r} are two values: write them alike if they mean the same"
-    return ""
+        alike.setdefault(text.casefold(), []).append(repr(shortened(text, 60)))
+    pairs = [" and ".join(texts) for texts in alike.values() if len(texts) > 1]
+    way = "write them alike if they mean the same"
+    return f"{first(pairs, most=3)} are different values: {way}" if pairs else ""
 
 
 def as_category(values: Array) -> Found:
