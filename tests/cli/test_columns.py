@@ -193,6 +193,16 @@ def test_new_rows_are_read_as_the_fit_decided(run, people):
     assert labels("strange.labels.csv")[3:] == trained[3:]
 
 
+def test_a_category_of_new_values_alone_is_warned_of(run, people):
+    run("fit", *OPTIONS)
+    upper = people.with_columns(pl.col("region").str.to_uppercase()).drop_nulls()
+    upper.write_csv("upper.csv")
+    said = run("predict", "people.model.skops", "upper.csv").stderr
+    assert "Warning: the fit has seen none of the values of 'region'. Other spellings" in said
+    pl.concat([upper, people.drop_nulls()[:1]]).write_csv("upper.csv")
+    assert "Warning" not in run("predict", "people.model.skops", "upper.csv", "--force").stderr
+
+
 def test_each_row_is_counted_once(run, people):
     run("fit", *OPTIONS)
     full = people.drop_nulls()

@@ -79,12 +79,16 @@ def label(model: "Model", table: Any) -> Labels:
     nothing = [(assigner.nothing, np.empty(0), np.empty(0, np.bool_))]  # of a table without rows
     found, away, placed = map(np.concatenate, zip(*map(assigned, rows), *nothing, strict=True))
     far = None if model.far is None else away > model.far
+    if far is not None and far.sum() > _MANY_FAR * len(far):
+        warn_user(
+            f"far from all that the model has seen: {far.sum()} of {counted(len(far), 'row')}. "
+            f"{rows.most_unlike(len(far))}Other units, or other columns?"
+        )
+    elif new := rows.all_new(int(placed.sum())):
+        warn_user(
+            f"the fit has seen none of the values of {new}. Other spellings, or another column?"
+        )
     if far is not None:
-        if far.sum() > _MANY_FAR * len(far):
-            warn_user(
-                f"far from all that the model has seen: {far.sum()} of {counted(len(far), 'row')}. "
-                f"{rows.most_unlike(len(far))}Other units, or other columns?"
-            )
         far = spread(far, placed, False)
     known = found["label"], assigner.nearest(found), found["certainty"]
     return Labels.of_placed(placed, *known, far=far, remarks=rows.remarks())

@@ -198,11 +198,14 @@ class NewRows:
             self.total = self.total + np.asarray(X.sum(axis=0, dtype=float)).ravel()
         return X
 
+    def all_new(self, n_placed: int) -> str:
+        """The categories without a value of the fit, after all blocks; empty if there are none."""
+        return listed([name for name, (count, _) in self.unseen.items() if count == n_placed])
+
     def most_unlike(self, n_placed: int) -> str:
         """A sentence on the columns least like the fit, after all blocks; empty if none is."""
-        new = [name for name, (count, _) in self.unseen.items() if count == n_placed]
-        if new:
-            return f"The fit has seen none of the values of {listed(new)}. "
+        if new := self.all_new(n_placed):
+            return f"The fit has seen none of the values of {new}. "
         names: Sequence[str] = self.model.columns
         if isinstance(self.first, TableTransformer):
             given = [column.name for column in self.first.columns_]
