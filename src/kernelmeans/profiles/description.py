@@ -286,7 +286,7 @@ class Description:
             for entry in tops[record.cluster]:
                 cells = zip(_cells(entry), widths, strict=True)
                 yield "  " + "  ".join(f"{cell:<{width}}" for cell, width in cells).rstrip()
-            if not tops[record.cluster] and not self._numbered:
+            if not tops[record.cluster] and not record.words and not self._numbered:
                 yield "  no column differs from all rows"
             yield from _row_lines(record)
         for column, sentence in sentences(self.alike).items():
