@@ -14,6 +14,7 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.tables.columns import Column
 from kernelmeans.tables.frames import Table
 from kernelmeans.tables.kinds import (
+    ALL_DIFFER,
     LISTS,
     MANY_MISSING,
     MOST_GIVEN_VALUES,
@@ -186,6 +187,9 @@ def _nothing_left(table: Table, columns: Sequence[Column]) -> str:
     ways = []
     if kinds & {"text", "identifier"}:
         ways.append(f"{option('categorical=')} takes text for a category")
+    if any(one.kind == "text" and one.reason.startswith(ALL_DIFFER) for one in columns):
+        fit = f"fit with {option('metric', 'cosine')}"
+        ways.append(f"a language model makes embeddings of free text, numbers to {fit}")
     if kinds & {"date", "identifier", "counter"}:
         full = option("columns=")
         ways.append(f"{full} uses dates and numbers that are left out, by their full names")

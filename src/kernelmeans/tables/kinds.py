@@ -109,6 +109,8 @@ _ODD = (list, tuple, dict, set, complex, np.ndarray)
 ON_REQUEST = "the option dates uses it"
 #: Why dates in text are left out in any case.
 UNREAD = "only dates such as 2025-12-31 and 31.12.2025 are read, not 12/31/2025"
+#: Why names, and free text, are left out.
+ALL_DIFFER = "nearly all values differ"
 #: What a column of embeddings holds.
 LISTS = "lists of numbers"
 #: Kinds that clusters can depend on.
@@ -283,8 +285,7 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, mark
         return Found("nested", f"{LISTS} as text: {way}", n_missing)
     if len(counts) > 0.9 * present:
         one_word = not any(" " in text for text in counts)
-        kind, reason = ("identifier" if one_word else "text"), "nearly all values differ"
-        return Found(kind, reason, n_missing)
+        return Found("identifier" if one_word else "text", ALL_DIFFER, n_missing)
     return Found("text", f"{counted(len(counts), 'value')}", n_missing)
 
 
