@@ -61,7 +61,7 @@ def cells(folder, blobs):
         ("layers:scaled", GENES),
         ("obsm:X_pca", ["0", "1"]),
         ("obsm:frame", ["u", "v"]),
-        ("obsp:connectivities", [str(row) for row in range(60)]),
+        ("obsp:connectivities", [f"cell {row}" for row in range(60)]),
     ],
 )
 def test_matrices_by_name(cells, take, names):
@@ -147,6 +147,32 @@ def test_a_graph(run):
     result = run("fit", PATH, "-k", 3, *options, "--no-scale")
     assert result.exit_code == 0, result.output
     assert "ARI 1" in result.output.replace("1.000", "1"), result.output
+
+
+def test_edges_of_other_cells_are_no_edges_to_the_training_cells(run, refused, cells):
+    """The model knows its cells by name, and takes edges to them in any order."""
+    graph = ["--take", "obsp:connectivities"]
+    run("fit", PATH, "-k", 3, *graph, "--kernel", "graph")
+    fitted = pl.read_csv("cells.labels.csv")["label"].to_numpy()
+    order = np.random.default_rng(0).permutation(60)
+    cells[order].write_h5ad("turned.h5ad")
+    run("predict", "cells.model.skops", "turned.h5ad")
+    assert pl.read_csv("turned.labels.csv")["label"].to_list() == fitted[order].tolist()
+    other = cells.copy()
+    other.obs_names = [f"other {row}" for row in range(60)]
+    for n_cells in (60, 50):
+        other[:n_cells].write_h5ad("other.h5ad")
+        message = refused("predict", "cells.model.skops", "other.h5ad")
+        assert "a column for each of the 60 rows of its fit" in message
+        assert "none for 'cell 0', " in message
+        assert "shape (n_new, 60)" in message
+        assert "--take obsm:edges" in message
+    new = anndata.AnnData(obsm={"edges": cells.obsp["connectivities"][[59, 3, 30]]})
+    new.write_h5ad("new.h5ad")
+    run("predict", "cells.model.skops", "new.h5ad", "--take", "obsm:edges")
+    assert pl.read_csv("new.labels.csv")["label"].to_list() == fitted[[59, 3, 30]].tolist()
+    with warnings.catch_warnings(action="error"):
+        assert read_table(PATH, take=graph[1]).shape == (60, 60)
 
 
 @pytest.mark.usefixtures("cells")

@@ -13,8 +13,9 @@ import scipy.sparse
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, gen_batches
 
+from kernelmeans._dialect import option
 from kernelmeans._errors import InputError
-from kernelmeans._fitted import count_rows, is_stacked, parts, readable, taken
+from kernelmeans._fitted import count_rows, is_pairwise, is_stacked, parts, readable, taken
 from kernelmeans._frames import is_frame
 from kernelmeans._text import counted, first, listed, nearest, single_blanks
 from kernelmeans._typing import BoolArray
@@ -258,6 +259,15 @@ def columns_in(model: "Model", table: Any) -> list[str]:
         return [name for name in found if name is not None]
     if of_file and not table.named and len(names) == len(model.columns):
         return list(names)
+    source, kind = (table.source, "file") if of_file else ("table", "table")
+    if is_pairwise(model.pipeline[-1]):
+        size = len(model.columns)
+        raise InputError(
+            f"{source}: the model needs a column for each of the {size} rows of its fit, and the "
+            f"{kind} has none for {listed(missing)}: give a matrix of shape (n_new, {size}) of the "
+            "edges, distances or kernel values between new rows and the rows of the fit, in the "
+            f"order of the fit; an .h5ad file may hold it in obsm: {option('take', 'obsm:edges')}"
+        )
     ours = set(model.columns)
     others = [name for name in names if name not in ours]
     similar = {name: close for name in missing if (close := nearest(name, others))}
@@ -269,7 +279,6 @@ def columns_in(model: "Model", table: Any) -> list[str]:
         + "add them as empty columns, whose gaps are filled, " * fills
         + "or fit a model without them"
     )
-    source, kind = (table.source, "file") if of_file else ("table", "table")
     raise InputError(
         f"{source}: the model needs {listed(missing)}, which the {kind} does not have; "
         f"its columns are {listed(names)}: {remedy}"

@@ -89,7 +89,7 @@ def read_table(
     if frame is not None:
         return frame
     X = table.matrix(table.names, "float64")
-    if table.named and scipy.sparse.issparse(X):
+    if table.named and scipy.sparse.issparse(X) and not (take or "").startswith("obsp:"):
         warn_user(
             f"{path}: a sparse matrix has no column names in Python. A model fitted to it takes "
             "columns by their places. kernelmeans fit keeps the names: load_model(...).label(path) "

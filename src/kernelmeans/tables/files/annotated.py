@@ -40,7 +40,7 @@ def read_annotated(path: Path, take: str | None, max_bytes: float) -> tuple[Any,
     array : ndarray or CSR matrix of shape (n_rows, n_columns)
         Real numbers. All indices of a sparse matrix are checked.
     columns : list of str or None
-        The names of the columns. Only those of X, layers and data frames have names.
+        The names of the columns. Those of obsp are the names of the rows; arrays of obsm have none.
     annotations : mapping of str to ndarray of shape (n_rows,)
         The columns of ``obs``, and the names of the rows as ``obs_names``, unless a column has the
         same name.
@@ -64,8 +64,9 @@ def _read(path: Path, file: Any, take: str | None, max_bytes: float) -> tuple[An
     matrix, obs, columns = read_elem(file[key]), read_elem(file["obs"]), None
     if hasattr(matrix, "columns"):
         matrix, columns = matrix.to_numpy(), column_names(map(str, matrix.columns))
-    elif not key.startswith(("obsm", "obsp")):
-        columns = column_names(map(str, read_elem(file["var"]).index))
+    elif not key.startswith("obsm"):  # the columns of obsp stand for the rows
+        index = obs.index if key.startswith("obsp") else read_elem(file["var"]).index
+        columns = column_names(map(str, index))
     Rows(matrix, f"{path}: {key}")  # refuses anything but a matrix of real numbers
     if matrix.shape != (len(obs), len(columns or range(matrix.shape[1]))):
         raise ValueError(f"{key} has shape {matrix.shape}, which does not fit to obs and var")
