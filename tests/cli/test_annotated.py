@@ -93,9 +93,15 @@ def test_repeated_entries_are_added_up(run):
     assert labels[0] == labels[1]
 
 
-@pytest.mark.usefixtures("cells")
-def test_other_matrices_are_pointed_out():
-    with pytest.warns(UserWarning, match="X is read; --take names another .*'obsm:X_pca'"):
+def test_other_matrices_are_pointed_out(cells):
+    message = (
+        "X is read; --take names another .*'obsm:X_pca'.* clustered by --take obsm:X_pca$"
+    )
+    with pytest.warns(UserWarning, match=message):
+        open_file(PATH)
+    del cells.obsm["X_pca"]
+    cells.write_h5ad(PATH)
+    with pytest.warns(UserWarning, match="'obsp:connectivities'$"):
         open_file(PATH)
 
 

@@ -114,8 +114,10 @@ def _key(path: Path, file: Any, take: str | None) -> str:
     found += [f"{group}:{name}" for group in groups for name in file[group]]
     if take is None and "X" in found:
         if len(found) > 1:
+            components = "; cells are usually clustered by --take obsm:X_pca"
             warn_user(
                 f"{path}: X is read; --take names another of its matrices: {listed(found[1:])}"
+                + components * ("obsm:X_pca" in found)
             )
         return "X"
     if take not in found:
