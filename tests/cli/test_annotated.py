@@ -94,9 +94,7 @@ def test_repeated_entries_are_added_up(run):
 
 
 def test_other_matrices_are_pointed_out(cells):
-    message = (
-        "X is read; --take names another .*'obsm:X_pca'.* clustered by --take obsm:X_pca$"
-    )
+    message = "X is read; --take names another .*'obsm:X_pca'.* clustered by --take obsm:X_pca$"
     with pytest.warns(UserWarning, match=message):
         open_file(PATH)
     del cells.obsm["X_pca"]

@@ -231,6 +231,17 @@ def test_rows_of_a_graph_without_edges():
     assert found.remarks == ["1 row without an edge to a row of the fit: no label"]
 
 
+def test_rows_without_direction_are_counted_in_all_blocks(monkeypatch):
+    monkeypatch.setattr(placing, "BLOCK_ROWS", 4)
+    model = Model.of(KernelPowerKMeans(3, metric="cosine", random_state=0).fit(X))
+    new = X[:10].copy()
+    new[[1, 2, 9]], new[4] = 0, np.nan
+    (said, unplaced) = model.label(new).remarks[::-1]
+    assert said.startswith("3 of 9 rows are zero and have no direction. metric='cosine' finds")
+    assert unplaced.startswith("1 row without a label")
+    assert not model.label(X[:10]).remarks
+
+
 @pytest.mark.parametrize("name", ["rows", "sparse", "stack", "scaled", "polars", "table", "other"])
 def test_a_table_without_rows(name):
     estimator, table, new = MODELS[name]

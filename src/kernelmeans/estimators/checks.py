@@ -413,7 +413,13 @@ def warn_if_far(X: Data, sample_weight: Array, kernel: str) -> None:
 
 
 def warn_of_zero_rows(kernel: Kernel | CombinedKernel, X: Data) -> None:
-    """Warn of rows without a direction, where nothing but that could place them.
+    """Warn of rows without a direction, where nothing but that could place them."""
+    if zeros := zero_rows(kernel, X):
+        warn_user(without_direction(kernel, zeros, X.shape[0]))
+
+
+def zero_rows(kernel: Kernel | CombinedKernel, X: Data) -> int:
+    """Count rows without a direction, where nothing but that could place them.
 
     Parameters
     ----------
@@ -421,6 +427,11 @@ def warn_of_zero_rows(kernel: Kernel | CombinedKernel, X: Data) -> None:
         The kernel of the fit. Of several kernels each has to compare directions alone.
     X : {ndarray, CSR matrix, Rows} of shape (n_rows, n_features)
         Training rows, or new ones.
+
+    Returns
+    -------
+    int
+        Their number.
     """
     parts: Sequence[Columns] = [slice(None)]
     if isinstance(kernel, CombinedKernel):
@@ -428,18 +439,23 @@ def warn_of_zero_rows(kernel: Kernel | CombinedKernel, X: Data) -> None:
     else:
         kernels = [kernel]
     if not all(compares_directions(one, X.dtype) for one in kernels):
-        return
+        return 0
     metrics = [one.parameters.get("metric") for one in kernels]
     count = partial(_count_zeros, parts=parts, metrics=metrics)
-    zeros = X.summed(count, operator.add) if isinstance(X, Rows) else count(X)
-    if zeros:
-        metric, what = metrics[0], "of one value" if "correlation" in metrics else "zero"
-        of_kernel = option("kernel", kernels[0].name)
-        name = of_kernel if metric is None else option("metric", metric)
-        warn_user(
-            f"X: {zeros} of {X.shape[0]} rows are {what} and have no direction. {name} finds them "
-            "alike to no row: their labels mean little. Leave them out, or use another kernel."
-        )
+    return int(X.summed(count, operator.add) if isinstance(X, Rows) else count(X))
+
+
+def without_direction(kernel: Kernel | CombinedKernel, zeros: int, n_rows: int) -> str:
+    """The warning of so many rows without a direction."""
+    kernels = kernel.kernels if isinstance(kernel, CombinedKernel) else [kernel]
+    metrics = [one.parameters.get("metric") for one in kernels]
+    what = "of one value" if "correlation" in metrics else "zero"
+    of_kernel = option("kernel", kernels[0].name)
+    name = of_kernel if metrics[0] is None else option("metric", metrics[0])
+    return (
+        f"X: {zeros} of {n_rows} rows are {what} and have no direction. {name} finds them "
+        "alike to no row: their labels mean little. Leave them out, or use another kernel."
+    )
 
 
 def compares_directions(kernel: Kernel, dtype: Any) -> bool:

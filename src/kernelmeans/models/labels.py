@@ -11,6 +11,7 @@ from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans._warnings import warn_user
 from kernelmeans.estimators.assigner import Assigner, read_new
 from kernelmeans.estimators.callbacks import refused_later
+from kernelmeans.estimators.checks import zero_rows
 from kernelmeans.models.far import remoteness
 from kernelmeans.models.placing import NewRows
 
@@ -40,8 +41,8 @@ class Labels:
         Which rows are farther away than 99 % of the rows of the fit: from the nearest centroid, or
         with heat kernels from the nearest row of the fit. None if the model does not know.
     remarks : sequence of str
-        Sentences on rows without a label and why, on missing values that were filled, on values
-        that are new to a category, and on rows that look like totals.
+        Sentences on rows without a label and why, on rows without a direction, on missing values
+        that were filled, on values that are new to a category, and on rows that look like totals.
     """
 
     labels: IntArray
@@ -70,6 +71,7 @@ def label(model: "Model", table: Any) -> Labels:
         if not placed.any():
             return assigner.nothing, np.empty(0), placed
         X, device = read_new(estimator, rows.prepared(X))
+        rows.n_zero += zero_rows(estimator.kernel_, X)
         found = Assigner.of(estimator, device).assigned(X)
         if model.far is None:
             return found, np.empty(0), placed
@@ -91,7 +93,7 @@ def label(model: "Model", table: Any) -> Labels:
     if far is not None:
         far = spread(far, placed, False)
     known = found["label"], assigner.nearest(found), found["certainty"]
-    return Labels.of_placed(placed, *known, far=far, remarks=rows.remarks())
+    return Labels.of_placed(placed, *known, far=far, remarks=rows.remarks(int(placed.sum())))
 
 
 def spread(values: Any, placed: BoolArray, empty: Any) -> Any:

@@ -19,6 +19,7 @@ from kernelmeans._fitted import count_rows, is_pairwise, is_stacked, parts, read
 from kernelmeans._frames import is_frame
 from kernelmeans._text import counted, first, listed, nearest, single_blanks
 from kernelmeans._typing import BoolArray
+from kernelmeans.estimators.checks import without_direction
 from kernelmeans.heat import GraphKernel
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
@@ -74,6 +75,8 @@ class NewRows:
         Rows so far without any value.
     n_alone : int
         Rows of a graph so far that have no edge to a row of the fit.
+    n_zero : int
+        Placed rows so far that have no direction, where the kernel compares nothing else.
     doubts : dict
         Numbers so far that may be meant otherwise, one for each column.
     wrong, unseen : dict
@@ -88,7 +91,7 @@ class NewRows:
 
     def __init__(self, model: "Model", table: Any) -> None:
         self.model, self.table, self.first = model, table, model.pipeline[0]
-        self.n_unplaced = self.n_empty = self.n_alone = 0
+        self.n_unplaced = self.n_empty = self.n_alone = self.n_zero = 0
         self.wrong: dict[str, tuple[int, str]] = {}
         self.unseen: dict[str, tuple[int, str]] = {}
         self.doubts: dict[str, Doubt] = {}
@@ -221,7 +224,7 @@ class NewRows:
             return ""
         return f"The values of {name!r} are least like those of the fit. "
 
-    def remarks(self) -> list[str]:
+    def remarks(self, n_placed: int) -> list[str]:
         """Sentences on values and rows that the model does not know, after all blocks."""
         texts = unseen_values(self.unseen)
         if self.totals:
@@ -241,6 +244,9 @@ class NewRows:
             texts.append(f"{rows} without a label: no finite number in {where}")
         if self.n_empty:
             texts.append(without_value(self.n_empty))
+        if self.n_zero:
+            said = without_direction(self.estimator.kernel_, self.n_zero, n_placed)
+            texts.append(said.removeprefix("X: ").removesuffix("."))
         if self.n_alone:
             texts.append(
                 f"{counted(self.n_alone, 'row')} without an edge to a row of the fit: no label"
