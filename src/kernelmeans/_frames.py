@@ -55,6 +55,7 @@ def refuse_array(X: Any, error: ValueError | TypeError) -> None:
     reason = str(error).rstrip(".")
     has_dicts = isinstance(X, list) and isinstance(X[0], Mapping)
     form = "a data frame of the dicts, pandas.DataFrame(X)" if has_dicts else "an array of numbers"
+    form += ", np.vstack(X)" * are_vectors(X)
     raise type(error)(f"X: {found} ({reason}). Give {form}.") from error
 
 
@@ -71,6 +72,16 @@ def no_array(X: Any) -> str:
     except (TypeError, ValueError):
         return "some values are no numbers"
     return ""
+
+
+def are_vectors(values: Any) -> bool:
+    """Whether all values are vectors of numbers, of one length, as embeddings in a column are."""
+    try:
+        arrays = list(map(np.asarray, values))
+    except (TypeError, ValueError):  # a ragged list, or a single value
+        return False
+    are_alike = len({one.shape for one in arrays}) == 1
+    return are_alike and all(one.ndim == 1 and one.dtype.kind in "biuf" for one in arrays)
 
 
 def no_numbers(X: Any) -> str:

@@ -202,6 +202,21 @@ def test_several_columns_are_refused_at_once(library):
         rbf().fit(X)
 
 
+@pytest.mark.parametrize("library", [pd, pl], ids=["pandas", "polars"])
+def test_a_column_of_vectors_is_to_be_stacked(library):
+    vectors = np.random.default_rng(0).standard_normal((20, 3))
+    X = library.DataFrame({"emb": vectors.tolist(), "town": ["x"] * 20})
+    with pytest.raises(ValueError, match=r"no numbers in 'emb'.*: np\.vstack\(X\['emb'\]\)\.$"):
+        rbf().fit(X)
+    with pytest.raises(ValueError, match=r"Give an array of numbers, np\.vstack\(X\)\.$"):
+        rbf().fit(X["emb"])
+    assert_array_equal(np.vstack(X["emb"]), vectors)
+    for others in ([[1.0, 2.0], [3.0]] * 10, [["a", "b"]] * 20, [[[1.0, 2.0]], 3.0] * 10):
+        with pytest.raises(ValueError, match="numbers") as caught:
+            rbf().fit(pd.Series(others))
+        assert "vstack" not in str(caught.value)
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_a_search_takes_any_table_too(library):
     X = table(library, COLUMNS[library, "dates"])

@@ -10,7 +10,14 @@ from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import HOST, Budget, Device
 from kernelmeans._dialect import option
-from kernelmeans._frames import as_floats, check_no_times, no_numbers, refuse_array
+from kernelmeans._frames import (
+    are_vectors,
+    as_floats,
+    check_no_times,
+    column_at,
+    no_numbers,
+    refuse_array,
+)
 from kernelmeans._sklearn import _check_n_features, _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
@@ -112,10 +119,14 @@ class Input:
             refuse_array(X, error)
             if self.pairwise or not (found := no_numbers(X)):
                 raise
-            raise ValueError(
-                f"X: {found}. Leave these columns out, or make numbers of them: "
+            remedy = (
+                "Leave these columns out, or make numbers of them: "
                 "kernelmeans.tables.TableTransformer does it, as the first step of a pipeline."
-            ) from error
+            )
+            names = [name for n, name in enumerate(X.columns) if are_vectors(column_at(X, n))]
+            if names:
+                remedy = f"Give the arrays in {names[0]!r} alone: np.vstack(X[{names[0]!r}])."
+            raise ValueError(f"X: {found}. {remedy}") from error
 
     def resolve(
         self, X: Data, sample_weight: Array, n_clusters: int, seed: int
