@@ -71,6 +71,15 @@ class TestChoice:
         assert search.best_params_ == {"n_clusters": 1}
         assert np.isnan(search.best_score_)
         assert search.verdict_.startswith("no clusters that would be found again")
+        stability = search.results_["mean_stability"]
+        row = 1 + np.argmax(stability[1:])  # one cluster is no choice
+        best = search.results_["n_clusters"][row], search.results_["min_jaccard"][row]
+        decides = ", which decides" * search.verdict_.count("loses at least one")
+        assert search.verdict_.endswith(
+            f"; the most stable are {best[0]} clusters, with stability {stability[row]:.2f} and "
+            f"Jaccard overlap {best[1]:.2f} of the least stable cluster{decides}; "
+            f"n_clusters={best[0]} fits them all the same"
+        )
         np.testing.assert_array_equal(search.predict(noise[:7]), np.zeros(7))
         np.testing.assert_array_equal(search.labels_, np.zeros(200))
         with pytest.raises(ValueError, match="features"):
@@ -84,7 +93,8 @@ class TestChoice:
         search = searched(grid={"n_clusters": [2, 3]}, X=noise)
         assert search.results_["valid"].any()
         assert search.best_index_ is None
-        assert search.verdict_.endswith("data without clusters is nearly as stable")
+        assert ": data without clusters is nearly as stable; the most" in search.verdict_
+        assert "which decides" not in search.verdict_
 
     def test_fewer_clusters_that_are_surer_are_named(self):
         results = {

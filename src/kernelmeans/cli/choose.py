@@ -90,11 +90,10 @@ def _write(
 
 def _advice(job: FitJob, found: Mapping[str, Any]) -> str:
     """What was tried in vain, and what to try next."""
-    rows, row = found["candidates"], found["candidates"][_most_stable(found)]
-    kernel, k = job.parameters.get("kernel"), row["clusters"]
+    rows, kernel = found["candidates"], job.parameters.get("kernel")
     tried = f"{rows[0]['clusters']} to {rows[-1]['clusters']} clusters"
     tried += f" with kernel {kernel}" * (kernel is not None)
-    ways = [f"-k {k} writes a model all the same"]
+    ways: list[str] = []
     if kernel is not None and not job.pairwise:
         ways.insert(0, f"another kernel, as in --kernel {'heat' if kernel == 'rbf' else 'rbf'}")
     used = [one for one in found.get("columns", ()) if one["used"]]
@@ -107,11 +106,10 @@ def _advice(job: FitJob, found: Mapping[str, Any]) -> str:
     if job.n_clusters is None:
         most = rows[-1]["clusters"]
         ways.insert(0, f"more clusters, if you expect them, as in -k {most}-{3 * most}")
+    may_help = f" What may help: {'; '.join(ways)}" * bool(ways)
     return (
-        f"Tried: {tried}. The most stable are {k}, with stability {row['stability']:.2f} and "
-        f"Jaccard overlap {row['smallest_jaccard']:.2f} of the least stable cluster. A cluster "
-        f"is found again from {FOUND_AGAIN} on. No model is written. What may help: "
-        f"{'; '.join(ways)}"
+        f"Tried: {tried}. A cluster is found again from an overlap of {FOUND_AGAIN} on. "
+        f"No model is written.{may_help}"
     )
 
 

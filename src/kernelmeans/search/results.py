@@ -122,12 +122,11 @@ def verdict(
         alike = not np.isnan(results["mean_reference"]).all()
         lost = "each candidate loses at least one of its clusters"
         why = "data without clusters is nearly as stable" if alike else lost
+        why += _most_stable(results, ", which decides" * (not alike))
         return f"no clusters that would be found again in {halved}: {why}"
     settings = ", ".join(option(name, value) for name, value in others.items())
     chosen = counted(int(results["n_clusters"][best]), "cluster")
     chosen += f" with {settings}" * bool(settings)
-    n_lost = int(results["n_clusters"][best]) // LOST
-    least_stable = f"cluster but {n_lost}" if n_lost else "cluster"
     found = "found again" if results["valid"][best] else "the best score, but not all found again,"
     reference = results["mean_reference"][best]
     compared = "not compared with data without clusters"
@@ -138,8 +137,31 @@ def verdict(
     return (
         f"{chosen}: {found} in {halved}, with stability {results['mean_stability'][best]:.2f}, "
         f"prediction strength {results['mean_prediction_strength'][best]:.2f} and Jaccard overlap "
-        f"{results['min_jaccard'][best]:.2f} of the least stable {least_stable}; {compared}"
+        f"{results['min_jaccard'][best]:.2f} of {_least_stable(results, best)}; {compared}"
         f"{_more_surely(results, best)}"
+    )
+
+
+def _least_stable(results: Mapping[str, Any], row: int) -> str:
+    """The cluster whose overlap decides."""
+    n_lost = int(results["n_clusters"][row]) // LOST
+    return f"the least stable cluster but {n_lost}" if n_lost else "the least stable cluster"
+
+
+def _most_stable(results: Mapping[str, Any], rule: str) -> str:
+    """A remark on the best of candidates that are all refused; empty if all have failed."""
+    # One cluster is always stable.
+    several = np.asarray(results["n_clusters"]) > 1
+    stability = np.where(several, results["mean_stability"], np.nan)
+    if np.isnan(stability).all():
+        return ""
+    row = int(np.nanargmax(stability))
+    n_clusters = int(results["n_clusters"][row])
+    return (
+        f"; the most stable are {counted(n_clusters, 'cluster')}, with stability "
+        f"{stability[row]:.2f} and Jaccard overlap {results['min_jaccard'][row]:.2f} of "
+        f"{_least_stable(results, row)}{rule}; {option('n_clusters', n_clusters)} fits them all "
+        "the same"
     )
 
 
