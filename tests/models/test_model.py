@@ -231,6 +231,17 @@ def test_rows_of_a_graph_without_edges():
     assert found.remarks == ["1 row without an edge to a row of the fit: no label"]
 
 
+def test_a_model_of_many_columns_has_a_short_repr():
+    few = Model.of(RBF.fit(X))
+    assert f"columns={few.columns}, dtype='float64', reading=None" in repr(few)
+    columns = [f"gene {number}" for number in range(3000)]
+    many = repr(Model(few.pipeline, columns, "float64"))
+    assert "KernelPowerKMeans(" in many
+    assert "columns=['gene 0', 'gene 1', " in many
+    assert "far=None" in many
+    assert len(many) < 2000
+
+
 def test_rows_without_direction_are_counted_in_all_blocks(monkeypatch):
     monkeypatch.setattr(placing, "BLOCK_ROWS", 4)
     model = Model.of(KernelPowerKMeans(3, metric="cosine", random_state=0).fit(X))

@@ -10,7 +10,7 @@ from sklearn.pipeline import Pipeline
 from kernelmeans._fitted import count_rows, on_host, parts, readable
 from kernelmeans._given import received
 from kernelmeans._sklearn import _check_sample_weight
-from kernelmeans._text import listed
+from kernelmeans._text import bounded, listed
 from kernelmeans._typing import IntArray
 from kernelmeans.estimators.base import KernelClusterer
 from kernelmeans.models.content import save
@@ -66,6 +66,11 @@ class Model:
     dtype: str
     reading: dict[str, Any] | None = None
     far: float | None = None
+
+    def __repr__(self) -> str:
+        # A graph has a column for each row of the fit.
+        parts = [f"{name}={bounded(repr(value), 500)}" for name, value in vars(self).items()]
+        return f"Model({', '.join(parts)})"
 
     @classmethod
     def of(cls, estimator: Any, X: Any = None, *, sample_weight: Any = None) -> Self:
