@@ -226,6 +226,13 @@ class KernelMatrix(Input):
     holds_values = True
 
     def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
+        if scipy.sparse.issparse(X):  # scikit-learn's conventions ask for the first words
+            raise TypeError(
+                "Sparse data was passed for X, but a kernel matrix is dense. A sparse graph of "
+                f"neighbours takes {option('kernel', 'graph')} if it holds similarities, and "
+                f"{option('kernel', 'heat')} with {option('metric', 'precomputed')} if it holds "
+                "distances."
+            )
         K = super().read(estimator, X, dtype, reset)
         if reset:
             nearest = min(AMPLE, len(K) - 1)
