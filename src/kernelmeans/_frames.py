@@ -47,8 +47,13 @@ def as_floats(rows: Any, dtype: Any) -> Any:
     return rows if rows.dtype.kind == "f" else rows.astype(first)
 
 
-def refuse_array(X: Any, error: ValueError | TypeError) -> None:
-    """Raise an error in words of ours if it is because lists or an array hold no numbers."""
+def refuse_array(X: Any, error: ValueError | TypeError, pairwise: bool) -> None:
+    """Raise an error in words of ours if lists or an array hold no numbers, or no finite ones.
+
+    Gaps in a matrix between rows (`pairwise`) cannot be filled.
+    """
+    if str(error).startswith("Input X contains") and not is_frame(X):
+        raise ValueError(f"{str(error).splitlines()[0]} {_not_finite(X, pairwise)}") from error
     if is_frame(X) or scipy.sparse.issparse(X) or not (found := no_array(X)):
         return
     # scikit-learn's conventions ask for the words of the conversion too.
@@ -57,6 +62,22 @@ def refuse_array(X: Any, error: ValueError | TypeError) -> None:
     form = "a data frame of the dicts, pandas.DataFrame(X)" if has_dicts else "an array of numbers"
     form += ", np.vstack(X)" * are_vectors(X)
     raise type(error)(f"X: {found} ({reason}). Give {form}.") from error
+
+
+def _not_finite(X: Any, pairwise: bool) -> str:
+    """Where the numbers of an array or a sparse matrix are not finite, and what to do."""
+    if scipy.sparse.issparse(X):
+        entries = scipy.sparse.coo_array(X)
+        places = np.column_stack(entries.coords)[~np.isfinite(entries.data)]
+        places = places[np.lexsort(places.T[::-1])]
+    else:
+        places = np.argwhere(~np.isfinite(np.asarray(X, dtype=np.float64)))
+    *_, row, column = places[0].tolist()
+    fill = ", or fill gaps by kernelmeans.tables.TableTransformer or sklearn.impute.SimpleImputer"
+    return (
+        f"The first is in row {row} and column {column}, counted from 0; rows with such values: "
+        f"{len(np.unique(places[:, -2]))}. Leave them out{'' if pairwise else fill}."
+    )
 
 
 def no_array(X: Any) -> str:

@@ -50,13 +50,15 @@ def no_heavy_work(monkeypatch):
 def test_values_that_are_not_finite(estimator, value, sparse):
     precomputed = getattr(estimator, "kernel", "") == "precomputed"
     rows = K.copy() if precomputed else X.copy()
-    rows[4, 2] = value
+    rows[[4, 6, 6], [2, 0, 1]] = value
     if sparse and precomputed:
         message = "Sparse data was passed .* kernel='graph' if .* metric='precomputed' if"
         refused(estimator, scipy.sparse.csr_array(rows), message, TypeError)
         return
     rows = scipy.sparse.csr_array(rows) if sparse else rows
-    refused(estimator, rows, "Input X contains NaN|Input X contains infinity")
+    where = r"row 4 and column 2, counted from 0; rows with such values: 2\. Leave them out"
+    where += r"\.$" if precomputed else ", or fill gaps by .*SimpleImputer"
+    refused(estimator, rows, rf"Input X contains (NaN|infinity).*\. The first is in {where}")
 
 
 @every

@@ -116,7 +116,7 @@ class Input:
             check_no_times(X)
             return as_floats(validate_data(estimator, X, reset=reset, **given), dtype)
         except (TypeError, ValueError) as error:
-            refuse_array(X, error)
+            refuse_array(X, error, self.pairwise)
             if self.pairwise or not (found := no_numbers(X)):
                 raise
             remedy = (

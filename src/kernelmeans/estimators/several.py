@@ -250,7 +250,7 @@ class KernelMatrices(Views):
         try:
             X = check_array(X, input_name="X", **given)
         except (TypeError, ValueError) as error:
-            refuse_array(X, error)
+            refuse_array(X, error, self.pairwise)
             raise
         if reset:
             if X.ndim != 3 or X.shape[1] != X.shape[2]:
