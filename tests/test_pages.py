@@ -122,7 +122,8 @@ def folder(rows, tmp_path, monkeypatch):
     ).to_csv("customers.csv", index=False)
     shutil.copy("customers.csv", "next_month.csv")
     near = kneighbors_graph(rows, 15)
-    cells = anndata.AnnData(rows, obsp={"connectivities": near + near.T})
+    graph = {"connectivities": near + near.T}
+    cells = anndata.AnnData(rows, obsm={"X_pca": rows[:, :30]}, obsp=graph)
     cells.obs["cell_type"] = pd.Categorical(np.arange(240) % 4)
     cells.write_h5ad("cells.h5ad")
     Path("views.toml").write_text('[[view]]\ncolumns = ["a", "b"]\n[[view]]\nkernel = "rbf"\n')
