@@ -68,9 +68,10 @@ class Model:
     far: float | None = None
 
     def __repr__(self) -> str:
-        # A graph has a column for each row of the fit.
-        parts = [f"{name}={bounded(repr(value), 500)}" for name, value in vars(self).items()]
-        return f"Model({', '.join(parts)})"
+        # A graph has a column for each row of the fit. scikit-learn shortens pipelines itself.
+        shown = {name: bounded(repr(value), 500) for name, value in vars(self).items()}
+        shown["pipeline"] = repr(self.pipeline)
+        return f"Model({', '.join(f'{name}={text}' for name, text in shown.items())})"
 
     @classmethod
     def of(cls, estimator: Any, X: Any = None, *, sample_weight: Any = None) -> Self:
