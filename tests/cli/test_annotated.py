@@ -179,6 +179,13 @@ def test_edges_of_other_cells_are_no_edges_to_the_training_cells(run, refused, c
         assert read_table(PATH, take=graph[1]).shape == (60, 60)
 
 
+def test_a_model_without_names_of_cells_takes_edges_by_their_places(run, cells):
+    model = KernelPowerKMeans(3, kernel="graph", random_state=0).fit(cells.obsp["connectivities"])
+    save_model(model, "plain.skops")
+    run("predict", "plain.skops", PATH, "--take", "obsp:connectivities", "-o", "plain.csv")
+    assert pl.read_csv("plain.csv")["label"].to_list() == model.labels_.tolist()
+
+
 @pytest.mark.usefixtures("cells")
 def test_a_graph_taken_for_features_is_pointed_out(run):
     result = run("fit", PATH, "-k", 3, "--take", "obsp:connectivities", "--n-swaps", 0)

@@ -263,11 +263,13 @@ def columns_in(model: "Model", table: Any) -> list[str]:
     missing = [name for name, own in zip(model.columns, found, strict=True) if own is None]
     if not missing:
         return [name for name in found if name is not None]
-    if of_file and not table.named and len(names) == len(model.columns):
+    size, of_rows = len(model.columns), is_pairwise(model.pipeline[-1])
+    # Models of matrices without names, and those of before, number the rows of the fit.
+    numbered = of_rows and list(model.columns) == list(map(str, range(size)))
+    if of_file and (numbered or not table.named) and len(names) == size:
         return list(names)
     source, kind = (table.source, "file") if of_file else ("table", "table")
-    if is_pairwise(model.pipeline[-1]):
-        size = len(model.columns)
+    if of_rows:
         raise InputError(
             f"{source}: the model needs a column for each of the {size} rows of its fit, and the "
             f"{kind} has none for {listed(missing)}: give a matrix of shape (n_new, {size}) of the "
