@@ -555,7 +555,8 @@ class HeatKernel(DiffusionKernel):
             wanted,
             settle,
             lambda: distinct.places(counting_rows(X, sample_weight), places),
-            denser=denser,
+            # On a line no cluster goes round another one.
+            denser=denser if X.shape[1] > 1 else None,
         )
 
     def learn_anchors(
