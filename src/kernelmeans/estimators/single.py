@@ -338,7 +338,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         compared, and an estimate where many rows were sought in cells. None where there is no such
         graph.
     times_ : dict or None
-        Times that ``t="auto"`` has tried with `density_`: arrays ``"t"``; ``"cut"``, the fraction
+        Times that ``t="auto"`` has tried with ``density_``: arrays ``"t"``; ``"cut"``, the fraction
         of all edges that connect clusters; and ``"entropy"``, that of the clusters. Both are
         geometric means by number and by weight (``kernelmeans.heat.choice``). None where none were
         tried.
@@ -660,7 +660,7 @@ class KernelKMeans(OneKernelClusterer):
         compared, and an estimate where many rows were sought in cells. None where there is no such
         graph.
     times_ : dict or None
-        Times that ``t="auto"`` has tried with `density_`: arrays ``"t"``; ``"cut"``, the fraction
+        Times that ``t="auto"`` has tried with ``density_``: arrays ``"t"``; ``"cut"``, the fraction
         of all edges that connect clusters; and ``"entropy"``, that of the clusters. Both are
         geometric means by number and by weight (``kernelmeans.heat.choice``). None where none were
         tried.
