@@ -157,10 +157,9 @@ def prints_a_search(block):
 
 
 def run_command(arguments):
-    search = arguments[0] == "choose" or (arguments[0] == "fit" and "-k" not in arguments)
     # Examples that stand side by side write the same files.
-    more = ["-k", "2-3"] * search
-    more += ["--splits", "2"] if arguments[0] == "choose" else ["--force"]
+    more = ["--splits", "2"] if arguments[0] == "choose" else ["--force"]
+    more += ["-k", "2-3"] * (arguments[0] in ("choose", "fit") and "-k" not in arguments)
     result = CliRunner().invoke(app, [*arguments, *more])
     assert result.exit_code == 0, f"kernelmeans {shlex.join(arguments)}\n{result.output}"
 
