@@ -52,8 +52,9 @@ def refuse_array(X: Any, error: ValueError | TypeError, pairwise: bool) -> None:
 
     Gaps in a matrix between rows (`pairwise`) cannot be filled.
     """
-    if str(error).startswith("Input X contains") and not is_frame(X):
-        raise ValueError(f"{str(error).splitlines()[0]} {_not_finite(X, pairwise)}") from error
+    gaps = str(error).startswith("Input X contains") and not is_frame(X)
+    if gaps and (where := _not_finite(X, pairwise)):
+        raise ValueError(f"{str(error).splitlines()[0]} {where}") from error
     if is_frame(X) or scipy.sparse.issparse(X) or not (found := no_array(X)):
         return
     # scikit-learn's conventions ask for the words of the conversion too.
@@ -65,13 +66,18 @@ def refuse_array(X: Any, error: ValueError | TypeError, pairwise: bool) -> None:
 
 
 def _not_finite(X: Any, pairwise: bool) -> str:
-    """Where the numbers of an array or a sparse matrix are not finite, and what to do."""
+    """Where the numbers of an array or a sparse matrix are not finite, and what to do.
+
+    Empty if they are finite, and too large for the type of the fit alone.
+    """
     if scipy.sparse.issparse(X):
         entries = scipy.sparse.coo_array(X)
         places = np.column_stack(entries.coords)[~np.isfinite(entries.data)]
         places = places[np.lexsort(places.T[::-1])]
     else:
         places = np.argwhere(~np.isfinite(np.asarray(X, dtype=np.float64)))
+    if not len(places):
+        return ""
     *_, row, column = places[0].tolist()
     fill = ", or fill gaps by kernelmeans.tables.TableTransformer or sklearn.impute.SimpleImputer"
     return (
