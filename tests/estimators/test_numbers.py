@@ -531,3 +531,10 @@ def test_hard_steps_that_go_in_circles_end():
             model.fit(A + A.T)
         assert model.result_.converged.all()
         assert model.n_iter_ < 100
+
+
+@pytest.mark.parametrize("kind", [np.asarray, scipy.sparse.csc_array])
+def test_new_rows_too_large_for_the_type_of_the_fit(kind):
+    model = KernelPowerKMeans(2, kernel="rbf").fit(X.astype(np.float32))
+    with pytest.raises(ValueError, match=r"too large for dtype\('float32'\)\.$"):
+        model.predict(kind(np.full((1, model.n_features_in_), 1e300)))
