@@ -329,8 +329,8 @@ class RKKM(OneKernelClusterer):
         How much the density of rows counts in the graph of the heat kernel: the exponent, from 0 to
         100, by which edges through sparse places weigh less, in a graph of rows and anchors too.
         With 0 all edges count alike. ``"auto"`` is half the intrinsic dimension of the rows, plus
-        2, and at most 16. It is four times that if clusters are much better, as those of spirals
-        may be (`kernelmeans.heat.HeatKernel`).
+        2, and at most 16. Up to four dimensions it is four times that if clusters are much better,
+        as those of spirals may be (`kernelmeans.heat.HeatKernel`).
     init : {"k-means++", "random"}, array-like or callable, default="random"
         Starting centroids. The publication uses ``"random"`` samples; ``"k-means++"`` is greedy
         k-means++ in the feature space. An array of integers holds row indices, of shape (k,) or

@@ -17,7 +17,8 @@ from data import blobs, cloud
 from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.basis import Spectrum
-from kernelmeans.heat.choice import DENSER, FACTORS, Trial, choose_factor
+from kernelmeans.heat.choice import FACTORS, Trial, choose_factor
+from kernelmeans.heat.density import DENSER
 from kernelmeans.heat.pieces import find_pieces
 
 CORNERS = [[0, 0], [10, 0], [0, 10], [10, 10]]
@@ -226,6 +227,13 @@ class TestDensity:
         model = fitted(X)
         assert model.density_ == model.dimension_ / 2 + 2
         assert len(model.times_["t"]) == len(FACTORS)
+
+    def test_its_exponent_is_at_most_16(self):
+        for width, second in [(2, True), (3, True), (12, False)]:
+            kernel = HeatKernel()
+            trial = kernel.learn(cloud(300, width), None, 3)
+            assert (4 * kernel.parameters["density"] <= 16) == second
+            assert (trial.denser is not None) == second
 
     def test_a_given_time_rules_it_out(self):
         X, _ = self.disc_in_ring(0)

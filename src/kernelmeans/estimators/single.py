@@ -209,8 +209,8 @@ class KernelPowerKMeans(OneKernelClusterer):
         How much the density of rows counts in the graph of the heat kernel: the exponent, from 0 to
         100, by which edges through sparse places weigh less, in a graph of rows and anchors too.
         With 0 all edges count alike. ``"auto"`` is half the intrinsic dimension of the rows, plus
-        2, and at most 16. It is four times that if clusters are much better, as those of spirals
-        may be (`kernelmeans.heat.HeatKernel`).
+        2, and at most 16. Up to four dimensions it is four times that if clusters are much better,
+        as those of spirals may be (`kernelmeans.heat.HeatKernel`).
     outliers : "auto", float or None, default=None
         Which rows belong to no cluster: they get the label -1, in training and in `predict`. With
         None every row has a cluster. With ``"auto"`` they are the rows whose outlier score is above
@@ -549,8 +549,8 @@ class KernelKMeans(OneKernelClusterer):
         How much the density of rows counts in the graph of the heat kernel: the exponent, from 0 to
         100, by which edges through sparse places weigh less, in a graph of rows and anchors too.
         With 0 all edges count alike. ``"auto"`` is half the intrinsic dimension of the rows, plus
-        2, and at most 16. It is four times that if clusters are much better, as those of spirals
-        may be (`kernelmeans.heat.HeatKernel`).
+        2, and at most 16. Up to four dimensions it is four times that if clusters are much better,
+        as those of spirals may be (`kernelmeans.heat.HeatKernel`).
     outliers : "auto", float or None, default=None
         Which rows belong to no cluster: they get the label -1, in training and in `predict`. With
         None every row has a cluster. With ``"auto"`` they are the rows whose outlier score is above

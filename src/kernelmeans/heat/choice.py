@@ -24,9 +24,6 @@ FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
 #: BETTER / factor ** DECAY. Images lose if the first is larger, small round clusters if the second
 #: is smaller.
 BETTER, DECAY = 0.8, 0.25
-#: Exponent of density in the second graph, relative to the first one. Discs in rings need more
-#: than 3.
-DENSER = 4.0
 #: Fraction of the bar of each time that a score of the second graph has to stay below.
 MUCH_BETTER = 0.7
 #: Times that are tried there, in its own unit. Longer ones find crumbs.
@@ -77,8 +74,8 @@ class Trial(NamedTuple):
         The same graph, in which edges count by their weights in the kernel; None where its nodes
         are not those of the kernel.
     denser : callable or None
-        Returns the trial of the same nodes in a graph in which density counts `DENSER` times as
-        much; None where there is none.
+        Returns the trial of the same nodes in a graph in which density counts more
+        (`Density.denser`); None where there is none.
     """
 
     first: Callable[[], float]

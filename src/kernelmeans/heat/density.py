@@ -19,6 +19,9 @@ DIMENSION_NEIGHBORS = 10
 LEAST_WEIGHT, LARGEST_WEIGHT = 1e-4, 1e3
 #: Largest exponent for ``density="auto"``.
 MOST = 16.0
+#: Exponent where density counts more, relative to the one of ``density="auto"``. Discs in rings
+#: need more than 3.
+DENSER = 4.0
 
 
 class Density(NamedTuple):
@@ -78,6 +81,11 @@ class Density(NamedTuple):
         if surroundings is not None:
             core = np.maximum(core, surroundings / np.median(surroundings))
         return cls(float(given), dimension, core, median)
+
+    def denser(self) -> "Density | None":
+        """The same with `DENSER` times the exponent; None if that is 0, or more than 16."""
+        exponent = DENSER * self.exponent
+        return self._replace(exponent=exponent) if 0 < exponent <= MOST else None
 
     def weights(self, distances: Data) -> tuple[Data, Array]:
         """Weights of the edges between rows, and of the edge of each row to itself.

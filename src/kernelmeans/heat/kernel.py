@@ -25,9 +25,10 @@ from kernelmeans.heat.anchors import (
 )
 from kernelmeans.heat.basis import Basis, Spectrum
 from kernelmeans.heat.cells import CANDIDATES
-from kernelmeans.heat.choice import DENSER, MOST_ROWS, Trial, choose_factor
+from kernelmeans.heat.choice import MOST_ROWS, Trial, choose_factor
 from kernelmeans.heat.copies import without_copies
 from kernelmeans.heat.density import (
+    DENSER,
     DIMENSION_NEIGHBORS,
     FLAT,
     NEIGHBOR,
@@ -238,9 +239,9 @@ class DiffusionKernel(Kernel):
             n_neighbors = min(2 * n_neighbors, most)
             graph = weigh(n_neighbors, density)
             pieces = find_pieces(graph, n_clusters)
-        if self._given["density"] != "auto" or not density.exponent:
+        more = density.denser() if self._given["density"] == "auto" else None
+        if more is None:
             return graph, pieces, n_neighbors, None
-        more = density._replace(exponent=DENSER * density.exponent)
         return graph, pieces, n_neighbors, lambda: weigh(n_neighbors, more)
 
     def _settle_density(
@@ -422,7 +423,7 @@ class HeatKernel(DiffusionKernel):
         How much the density of rows counts: the exponent of the weights of edges
         (``kernelmeans.heat.density.Density``). With 0 all edges count alike. ``"auto"`` is half the
         intrinsic dimension of the rows, plus 2, and at most 16. Where ``t="auto"`` chooses a time,
-        it may also choose four times that exponent.
+        it may also choose four times that exponent, if this too is at most 16.
     factor : int, default=1
         What ``n_neighbors="auto"`` is multiplied by in the graph of all rows.
     family : str, default=None
