@@ -17,7 +17,7 @@ from data import blobs, cloud
 from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.basis import Spectrum
-from kernelmeans.heat.choice import FACTORS, Trial, choose_factor
+from kernelmeans.heat.choice import FACTORS, Trial, choose_time_and_density
 from kernelmeans.heat.density import DENSER
 from kernelmeans.heat.pieces import find_pieces
 
@@ -158,7 +158,7 @@ def test_a_partition_with_an_empty_cluster_is_not_chosen():
     chain = scipy.sparse.diags_array([np.ones(99)] * 2, offsets=[-1, 1], format="csr")
     ends = {1.0: np.eye(2)[np.arange(100) % 2]}
     features = np.tile([1.0, 0.0], (100, 1))
-    choice = choose_factor([trial(1.0, lambda t: ends.get(t, features), chain)], 2)
+    choice = choose_time_and_density([trial(1.0, lambda t: ends.get(t, features), chain)], 2)
     assert choice.factor == 1
     assert_array_equal(choice.cut, 1)
     assert_array_equal(choice.entropy[1:], 0)
@@ -174,7 +174,9 @@ def test_one_large_cluster_and_crumbs_are_no_better(sizes, factor):
     steps = np.ones(399)
     steps[np.cumsum(sizes)[:3] - 1] = 0.5
     chain = scipy.sparse.diags_array([steps, steps], offsets=[-1, 1], format="csr")
-    choice = choose_factor([trial(1.0, lambda t: np.eye(4)[first if t == 1 else later], chain)], 4)
+    choice = choose_time_and_density(
+        [trial(1.0, lambda t: np.eye(4)[first if t == 1 else later], chain)], 4
+    )
     np.testing.assert_allclose(choice.cut[1:] / choice.cut[0], 0.5)
     assert choice.factor == factor
 
@@ -185,7 +187,7 @@ def test_the_first_time_is_judged_after_more_starts():
     ends = 2 * rng.standard_normal((12, 6))[y] + 0.2 * rng.standard_normal((240, 6))
     ends /= np.linalg.norm(ends, axis=1, keepdims=True)
     pairs = scipy.sparse.csr_array((y[:, None] == y).astype(float))
-    choice = choose_factor([trial(1.0, lambda t: ends, pairs)], 12)
+    choice = choose_time_and_density([trial(1.0, lambda t: ends, pairs)], 12)
     assert choice.cut[0] == 0 < choice.cut[1:].min()
 
 
@@ -276,7 +278,7 @@ class TestSeveralKernels:
         ends = np.eye(3)[np.arange(60) % 3]
         given = [trial(1.0, lambda t: ends, graphs[0], nodes[0])]
         given.append(trial(1.0, lambda t: np.zeros((40, 1)), graphs[1], nodes[1]))
-        choice = choose_factor(given, 3)
+        choice = choose_time_and_density(given, 3)
         known = np.unique(np.stack(nodes, axis=1)[(nodes[0] >= 0) & (nodes[1] >= 0)], axis=0)
         labels = known[:, 0] % 3
         parts = np.zeros((3, 3))
@@ -317,9 +319,9 @@ class TestNoChoice:
         one, other = (
             trial(1.0, lambda t: np.ones((200, 1)), graph, np.arange(n)) for n in (200, 199)
         )
-        assert choose_factor([one, other], 2) is None
-        assert choose_factor([one, one], 2) is not None
-        assert choose_factor([one, one], 11) is None
+        assert choose_time_and_density([one, other], 2) is None
+        assert choose_time_and_density([one, one], 2) is not None
+        assert choose_time_and_density([one, one], 11) is None
 
     def test_other_words_are_refused(self):
         with pytest.raises(ValueError, match="'t' parameter"):
@@ -354,5 +356,5 @@ def test_it_is_one_of_those_that_were_tried():
     graph = scipy.sparse.csr_array(near + near.T)
     spectrum = Spectrum.of(graph, find_pieces(graph, 4), 4)
     first = spectrum.time()
-    choice = choose_factor([trial(first, lambda t: spectrum.basis(t).features, graph)], 4)
+    choice = choose_time_and_density([trial(first, lambda t: spectrum.basis(t).features, graph)], 4)
     assert choice.cut[FACTORS.index(choice.factor)] == choice.cut.min()

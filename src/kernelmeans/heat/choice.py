@@ -144,7 +144,7 @@ class Choice(NamedTuple):
         return float(self.factors[self.best])
 
 
-def choose_factor(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
+def choose_time_and_density(trials: Sequence[Trial], n_clusters: int) -> Choice | None:
     """The graph and the factor of all times whose clusters keep their neighbours best.
 
     The score of a time is the fraction of all edges that its clusters cut, divided by the entropy

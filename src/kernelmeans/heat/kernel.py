@@ -25,7 +25,7 @@ from kernelmeans.heat.anchors import (
 )
 from kernelmeans.heat.basis import Basis, Spectrum
 from kernelmeans.heat.cells import CANDIDATES
-from kernelmeans.heat.choice import MOST_ROWS, Trial, choose_factor
+from kernelmeans.heat.choice import MOST_ROWS, Trial, choose_time_and_density
 from kernelmeans.heat.copies import without_copies
 from kernelmeans.heat.density import (
     DENSER,
@@ -416,7 +416,7 @@ class HeatKernel(DiffusionKernel):
         Time. ``"states"`` is the time at which there are as many states as clusters, among those of
         the 2 k + 10 leading eigenpairs (``kernelmeans.heat.basis.solve_time``). It is slightly
         shorter than it would be with all eigenpairs. ``"auto"`` chooses it or a longer one, by the
-        clusters that they lead to (``kernelmeans.heat.choice.choose_factor``).
+        clusters that they lead to (``kernelmeans.heat.choice.choose_time_and_density``).
     metric : str, default="euclidean"
         The distance between neighbours, one of ``kernelmeans.heat.metric.METRICS``.
     density : "auto" or float, default="auto"
@@ -764,7 +764,7 @@ def settle_times(
     """
     # Factors of several kernels, chosen one by one, would decide the weights of the kernels.
     choosing = [trial for trial in trials if trial.chooses]
-    choose = partial(choose_factor, choosing, n_clusters)
+    choose = partial(choose_time_and_density, choosing, n_clusters)
     choice = settled("times", choose) if choosing else None
     for kernel, trial in zip(kernels, trials, strict=True):
         kernel.times, factor, tried = None, 1.0, trial
