@@ -340,6 +340,18 @@ def test_numbers_that_overflow_are_refused_without_a_warning(model_file, data, r
     assert "overflow encountered" not in message
 
 
+def test_a_whole_number_that_is_none_is_read_without_a_warning(model_file):
+    def change(content: bytes) -> bytes:
+        array = np.load(io.BytesIO(content))
+        file = io.BytesIO()
+        np.save(file, np.array(np.nan) if array.ndim == 0 and array.dtype.kind == "i" else array)
+        return file.getvalue()
+
+    path = changed(model_file, ".npy", change)
+    assert path.read_bytes() != model_file.read_bytes()
+    assert load_model(path).pipeline[-1].n_clusters == 3
+
+
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
 def test_numbers_that_no_model_has(model_file, data, refused, value):
     def change(content: bytes) -> bytes:

@@ -73,7 +73,8 @@ def refusal(model: Any, reason: Exception) -> ValueError:
 
 def opened(kind: type["Model"], file: Path, path: Path, max_bytes: float = math.inf) -> "Model":
     """Open a model file; `path` is its name in messages."""
-    with damaged_errors(f"{path}: is not a model file {_WRITERS}, or is damaged"):
+    damaged = f"{path}: is not a model file {_WRITERS}, or is damaged"
+    with damaged_errors(damaged), np.errstate(all="ignore"):
         check_archive(path, max_bytes, file)
         content = skops().io.load(file, trusted=list(TRUSTED_TYPES))
         check_content(content)
