@@ -188,12 +188,8 @@ default="random-partition"
         if the centroids are the means of the clusters. Both are ``inertia_`` for exact kernels.
         None if ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
-        For each cluster, the fraction of the edges of its training rows that lead to other clusters
-        (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their nearest
-        neighbours, and count alike; those of a given graph count by their weights. At a value near
-        0 a cluster is well apart; above 0.5 it is hardly a cluster. With other kernels than heat,
-        and with rows that are not in memory, at most 4096 rows and Euclidean distances are used.
-        The graphs of all views count alike. None for kernel matrices.
+        How far each cluster is apart: at 0 it is well apart, and above 0.5 it is hardly a cluster.
+        `kernelmeans.MultiKernelPowerKMeans` says what is counted. None for kernel matrices.
     changes_ : list of kernelmeans.metrics.ClusterChange or None
         Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
         gone, and which clusters are new. None without earlier labels.
@@ -420,12 +416,8 @@ class RKKM(OneKernelClusterer):
         are the means of the clusters. Both are ``inertia_`` for an exact kernel. None if
         ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
-        For each cluster, the fraction of the edges of its training rows that lead to other clusters
-        (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their nearest
-        neighbours, and count alike; those of a given graph count by their weights. At a value near
-        0 a cluster is well apart; above 0.5 it is hardly a cluster. With other kernels than heat,
-        and with rows that are not in memory, at most 4096 rows and Euclidean distances are used.
-        None for kernel matrices.
+        How far each cluster is apart: at 0 it is well apart, and above 0.5 it is hardly a cluster.
+        `kernelmeans.KernelPowerKMeans` says what is counted. None for kernel matrices.
     changes_ : list of kernelmeans.metrics.ClusterChange or None
         Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
         gone, and which clusters are new. None without earlier labels.
@@ -627,12 +619,8 @@ class RMKKM(SeveralKernelsClusterer):
         if the centroids are the means of the clusters. Both are ``inertia_`` for exact kernels.
         None if ``approximation_error_`` is None.
     separation_ : ndarray of shape (n_clusters,) or None
-        For each cluster, the fraction of the edges of its training rows that lead to other clusters
-        (``kernelmeans.heat.separation.conductances``). Edges join distinct rows with their nearest
-        neighbours, and count alike; those of a given graph count by their weights. At a value near
-        0 a cluster is well apart; above 0.5 it is hardly a cluster. With other kernels than heat,
-        and with rows that are not in memory, at most 4096 rows and Euclidean distances are used.
-        The graphs of all views count alike. None for kernel matrices.
+        How far each cluster is apart: at 0 it is well apart, and above 0.5 it is hardly a cluster.
+        `kernelmeans.MultiKernelPowerKMeans` says what is counted. None for kernel matrices.
     changes_ : list of kernelmeans.metrics.ClusterChange or None
         Which clusters of the earlier labels that ``fit`` got as ``like`` are kept, split, merged or
         gone, and which clusters are new. None without earlier labels.
