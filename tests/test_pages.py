@@ -249,6 +249,13 @@ def test_the_stored_run_of_the_paper_is_named(page):
     assert f"(version {version}, {run['date']})" in text_of(page)
 
 
+def test_the_tables_and_figures_of_the_paper_are_named():
+    results = ROOT / "reproduction" / "results"
+    stored = {path.stem for name in ("tables", "figures") for path in (results / name).iterdir()}
+    assert len(stored) >= 20
+    assert stored <= set(re.findall(r"`(\w+)`", text_of("docs/paper.md")))
+
+
 @pytest.mark.parametrize(
     "page", [*PAGES, "CONTRIBUTING.md", "benchmarks/NOTES.md", "reproduction/README.md"]
 )
