@@ -41,7 +41,7 @@ def test_hard_steps_are_shaded(model):
         (shade,) = ax.patches
         assert shade.get_x() == pytest.approx(first - 0.5)
         assert shade.get_x() + shade.get_width() == pytest.approx(last + 0.5)
-    assert above.get_title() == f"Annealing trace (shaded: {hard.sum()} hard steps)"
+    assert above.get_title() == f"Trace of the fit (shaded: {hard.sum()} hard steps)"
 
 
 def test_all_restarts_are_drawn_and_the_best_stands_out(X):

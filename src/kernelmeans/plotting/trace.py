@@ -88,7 +88,7 @@ def draw_trace(axes: Sequence[Axes], estimator: Any) -> None:
     hard = np.flatnonzero(np.isinf(best[1])) + 1
     restarts = f", the best of {1 + len(histories)} restarts" * bool(histories)
     shaded = f" (shaded: {counted(len(hard), 'hard step')})" * bool(len(hard))
-    axes[0].set(title=f"Annealing trace{restarts}{shaded}", ylabel="objective")
+    axes[0].set(title=f"Trace of the fit{restarts}{shaded}", ylabel="objective")
     axes[1].set(ylabel="|power|", xlabel="step")
     powers = np.concatenate([power[np.isfinite(power)] for _, power in [*histories, best]])
     if len(powers):
