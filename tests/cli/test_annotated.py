@@ -182,7 +182,7 @@ def test_edges_of_other_cells_are_no_edges_to_the_training_cells(run, refused, c
 def test_a_model_without_names_of_cells_takes_edges_by_their_places(run, cells):
     model = KernelPowerKMeans(3, kernel="graph", random_state=0).fit(cells.obsp["connectivities"])
     save_model(model, "plain.skops")
-    run("predict", "plain.skops", PATH, "--take", "obsp:connectivities", "-o", "plain.csv")
+    run("predict", "plain.skops", PATH, "--take", "obsp:connectivities", "--labels", "plain.csv")
     assert pl.read_csv("plain.csv")["label"].to_list() == model.labels_.tolist()
 
 

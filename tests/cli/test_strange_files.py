@@ -77,6 +77,15 @@ def test_a_folder_may_be_a_link(run, data):
     assert Path("real/data.labels.csv").exists()
 
 
+def test_a_folder_with_the_name_of_a_file(run, refused, data):
+    message = refused("fit", data, *OPTIONS, "-o", "groups.csv")
+    assert "'groups.csv' would be a folder; --labels takes the name of a file" in message
+    Path("made.csv").mkdir()
+    for folder in ("v1.2", "made.csv"):
+        assert run("fit", data, *OPTIONS, "-o", folder).exit_code == 0
+        assert Path(folder, "data.labels.csv").exists()
+
+
 @posix
 def test_names_as_long_as_they_may_be(run, refused, data):
     longest = "l" * 251 + ".csv"

@@ -61,6 +61,7 @@ SEARCH = ("n_splits", "scoring")
 ARGUMENTS = "kernelmeans.arguments"
 _PACKAGE = Path(__file__).parents[1]
 _PICTURES = (".png", ".svg", ".pdf")
+_WRITTEN = (*_PICTURES, ".csv", ".parquet", ".json", ".skops", ".html")
 #: Longer lists of names are shown in the help text of an option.
 _LONGEST_METAVAR = 25
 
@@ -203,6 +204,8 @@ class _Path(click.Path):
             self.fail(f"{str(path)!r} is a pipe or a device: write a file, and name that", *args)
         if self.picture and path.suffix.lower() not in _PICTURES:
             self.fail(f"{str(path)!r} must end in one of {', '.join(_PICTURES)}", *args)
+        if not self.file_okay and path.suffix.lower() in _WRITTEN and not path.exists():
+            self.fail(f"{str(path)!r} would be a folder; --labels takes the name of a file", *args)
         return path
 
 
