@@ -223,7 +223,7 @@ def _find_columns(name: str, key: Any, X: Any) -> Columns:
         else:
             found = _get_column_indices(X, key)
         indices = np.asarray(found, dtype=np.intp)
-    except (ValueError, IndexError, TypeError) as error:
+    except (ValueError, LookupError, TypeError) as error:
         raise ValueError(
             f"{option(name)}: the columns {key!r} are not in X: {error}{_meant_columns(key, X)}"
         ) from error
