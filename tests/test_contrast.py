@@ -101,16 +101,22 @@ def test_a_column_names_the_cluster_in_its_middle_and_noise_names_none(seed, n_n
     assert sorted(one["hint"] for one in told) == ["average x", "high x", "low x"]
 
 
-def test_a_few_gaps_do_not_stand_for_the_column_that_separates(rng):
+@pytest.mark.parametrize("elsewhere", [0, 4])
+def test_a_few_gaps_do_not_stand_for_the_column_that_separates(rng, elsewhere):
     labels = np.repeat([0, 1, 2], 100)
     table = pd.DataFrame({"x": 5.0 * labels + 0.3 * rng.normal(size=300), "y": rng.random(300)})
-    table.loc[[110, 130, 150, 170, 190], "x"] = np.nan
+    table.loc[[110, 130, 150, 170, 190, *range(elsewhere), *range(200, 200 + elsewhere)], "x"] = (
+        np.nan
+    )
     described = describe(labels, table)
     gap, middle = (described.columns.query("cluster == 1 and column == @name").iloc[0].difference
                    for name in ("x is missing", "x"))  # fmt: skip
-    assert gap > 0.1 > abs(middle)
+    assert gap > abs(middle) < 0.1
     assert described.records[1].apart == ("x",)
     assert "x" in [one.column for one in described.top(1)]
+    # As many gaps as elsewhere are worth no line.
+    assert ("x is missing" in [one.column for one in described.top(1)]) == (gap > 0.1)
+    assert (gap > 0.1) == (elsewhere == 0)
 
 
 @pytest.mark.parametrize("rows", [4, 20, 100])

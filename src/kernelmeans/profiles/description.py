@@ -217,10 +217,9 @@ class Description:
         telling: dict[tuple[str | float, ...], Entry] = {}
         due, silent = set(apart[:2]), {name for one in self._numbered for name in one}
         for entry in entries:
-            smallest = 0 if entry.source in due else SMALLEST
-            if entry.source not in silent and abs(entry.difference) >= smallest:
-                if _stands(entry):
-                    due.discard(entry.source)
+            if is_due := entry.source in due and _stands(entry):
+                due.discard(entry.source)
+            if entry.source not in silent and (is_due or abs(entry.difference) >= SMALLEST):
                 numbers = entry.number, entry.overall_number, entry.difference
                 telling.setdefault((entry.statistic, *numbers), entry)
         return shortlist(list(telling.values()), apart, most)
