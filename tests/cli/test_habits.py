@@ -466,12 +466,16 @@ def test_nines_are_doubted_and_the_option_is_named(run):
     assert result.exit_code == 0, result.output
     assert "missing values b 10 (17 %)" in " ".join(result.stderr.split())
     assert "may stand" not in result.stderr
-    # In a column with units the option would need each of its texts.
+    # With a unit the option would need each of its texts, unless codes of errors stand alone.
     units = pl.format("{} kg", pl.col("b"))
-    pl.DataFrame(numbers, schema=["a", "b"]).with_columns(units).write_csv("data.csv")
-    said = " ".join(run("fit", "data.csv", "-k", 2, "--force").stderr.split())
-    assert "remarks b: in 'kg', -999 (10 rows) may stand for missing values" in said
-    assert "--missing-values" not in said
+    for text, bare in {"-999.0 kg": "", "-999": " (10 numbers without it)"}.items():
+        frame = pl.DataFrame(numbers, schema=["a", "b"])
+        frame.with_columns(units.str.replace("-999.0 kg", text)).write_csv("data.csv")
+        said = " ".join(run("fit", "data.csv", "-k", 2, "--force").stderr.split())
+        assert f"remarks b: in 'kg'{bare}, -999 (10 rows) may stand for missing values" in said
+        assert (f"Note: {option} takes such values" in said) == bool(bare)
+    result = run("fit", "data.csv", "-k", 2, option, "--force")
+    assert "missing values b 10 (17 %)" in " ".join(result.stderr.split())
 
 
 @pytest.mark.parametrize("word", ["k.A.", "Unknown", "n/k"])

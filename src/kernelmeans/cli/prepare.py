@@ -1,5 +1,6 @@
 """What a fit or a search works on: the estimator, the table, and its features."""
 
+import re
 import shlex
 import warnings
 from collections.abc import Collection, Sequence
@@ -226,9 +227,10 @@ def _prepared(
         job.say(transformer.report_)
     if job.id_column is None and (name := first_identifier(table, columns)) is not None:
         job.note(f"--id-column {shlex.quote(name)} keeps that column in the labels file")
-    # With a unit the number is another text in each row.
-    reasons = [one.reason for one in columns if one.used and DOUBTED in one.reason]
-    doubted = [reason.split()[0] for reason in reasons if not reason.startswith("in ")]
+    remarks = [(one, re.search(rf"(\S+) \(\d+ rows\) {DOUBTED}", one.reason)) for one in columns]
+    doubts = [(one.name, found) for one, found in remarks if one.used and found]
+    # After a unit the number is another text in each row, unless it stands alone, as errors do.
+    doubted = [found[1] for name, found in doubts if not found.start() or found[1] in X[name]]
     if doubted:
         words = ",".join(dict.fromkeys(doubted))
         job.note(f"--missing-values={words} takes such values for missing, in all columns")
