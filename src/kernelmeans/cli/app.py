@@ -101,7 +101,8 @@ def predict(**chosen: Any) -> None:
     """Assign the rows of DATA to the clusters of MODEL, a file that "kernelmeans fit" wrote.
 
     Columns are found by name, in any order; columns that the model does not have are ignored.
-    Loading a model runs no code from it: files from strangers are safe.
+    DATA is read by the options of the fit, such as --sheet, unless others are given. Loading a
+    model runs no code from it: files from strangers are safe.
 
     Writes STEM.labels.csv, where STEM is the name of DATA without its suffix. Rows that cannot be
     placed have an empty label there, and with a fit with --outliers those of no cluster have -1.

@@ -112,7 +112,8 @@ def _sheet(path: Path, names: list[str], wanted: str | None) -> str:
     if wanted.isdecimal() and 0 < int(wanted) <= len(names):
         return names[int(wanted) - 1]
     raise InputError(
-        f"{path}: --sheet names {wanted!r}, which is no sheet; {meant(wanted, names, 'its sheets')}"
+        f"{path}: has no sheet {wanted!r}: name another by --sheet; "
+        f"{meant(wanted, names, 'its sheets')}"
     )
 
 
