@@ -270,12 +270,20 @@ def test_signs_are_read_as_the_fit_decided():
     np.testing.assert_array_equal(marks, [[1, 0], [0, 1], [0, 1], [0, 1]])
 
 
-def test_numbers_with_units_are_left_out_with_a_reason():
-    table = {"a": np.arange(60) % 7, "b": [f"{number / 10}k" for number in range(60)]}
-    text = TableTransformer().fit(pl.DataFrame(table)).report_
-    assert "b: text, numbers with units or multiples, such as '0.0k': write plain" in " ".join(
-        text.split()
-    )
+@pytest.mark.parametrize(
+    ("values", "examples"),
+    [
+        ([f"{number / 10}k" for number in range(60)], "'0.0k'"),
+        # An error code that is as frequent as the numbers is no slip among them.
+        ([f"{number % 13} bar" for number in range(56)] + ["E17"] * 4, "'0 bar' and 'E17'"),
+        ([f"{number % 13}k" for number in range(56)] + ["k.A."] * 4, "'0k'"),
+    ],
+)
+def test_numbers_with_units_are_left_out_with_a_reason(values, examples):
+    table = pl.DataFrame({"a": np.arange(60) % 7, "b": values})
+    text = " ".join(TableTransformer().fit(table).report_.split())
+    said = f"b: text, numbers with units or multiples, such as {examples}: write plain numbers"
+    assert said in text
 
 
 def test_numbers_with_a_unit_have_a_remark():

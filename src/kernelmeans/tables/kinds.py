@@ -268,9 +268,8 @@ def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, mark
         found = _durations_in(texts, n_rows) or _numbers_in(texts, values, name, marks)
         if found := found or _dates_in(texts, n_rows):
             return found
-        if (example := _measure_in(counts)) is not None:
-            example = repr(shortened(example, 60))
-            reason = f"numbers with units or multiples, such as {example}: write plain numbers"
+        if examples := _measures_in(counts):
+            reason = f"numbers with units or multiples, such as {examples}: write plain numbers"
             return Found("text", reason, n_missing)
     if len(counts) == 1 and n_missing <= MANY_MISSING * n_rows:
         return _constant(n_missing)
@@ -377,13 +376,15 @@ def _with_words(found: Found, texts: Texts) -> Found:
     return found._replace(reason=", ".join(reasons))
 
 
-def _measure_in(counts: Mapping[str, int]) -> str | None:
-    """An example of numbers with units, if nearly all values are such and too many differ."""
+def _measures_in(counts: Mapping[str, int]) -> str:
+    """Examples of numbers with units and of other text, if nearly all are the former."""
     units = {text: unit for text in counts if (unit := unit_of(text)) is not None}
     many = len(units) > MANY_MEASURES or any(map(is_multiple, units.values()))
     if not many or sum(counts[text] for text in units) < NEARLY_ALL * sum(counts.values()):
-        return None
-    return max(units, key=lambda text: (units[text] > "", counts[text]))
+        return ""
+    shown = [max(units, key=lambda text: (units[text] > "", counts[text]))]
+    shown += sorted(counts.keys() - units, key=lambda text: (-counts[text], text))[:1]
+    return " and ".join(repr(shortened(text, 60)) for text in shown)
 
 
 def _hint_of_numbers(counts: Mapping[str, int]) -> str:
