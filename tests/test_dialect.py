@@ -3,6 +3,7 @@
 import threading
 from contextlib import suppress
 
+import numpy as np
 import pytest
 
 from kernelmeans._dialect import first_row, learn, option, parameter_of, row_name, speaking
@@ -19,6 +20,8 @@ OPTIONS = {"missing": "--missing", "cache_kernel": "--cache-kernel", "n_clusters
         (("missing",), "missing", "--missing"),
         (("missing=",), "missing=", "--missing"),
         (("n_clusters", 2.5), "n_clusters=2.5", "-k 2.5"),
+        (("gamma", np.float64(2.5)), "gamma=2.5", "gamma=2.5"),
+        (("n_neighbors", np.int64(3)), "n_neighbors=3", "n_neighbors=3"),
         (("cache_kernel", True), "cache_kernel=True", "--cache-kernel"),
         (("cache_kernel", False), "cache_kernel=False", "--no-cache-kernel"),
         (("diagonal", None), "diagonal=None", "diagonal=None"),

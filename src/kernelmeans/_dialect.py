@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from numbers import Number
 
 
 @dataclass
@@ -74,7 +75,9 @@ def option(name: str, *value: object) -> str:
     """
     typed = None if _spoken is None else _spoken.options.get(name.rstrip("="))
     if typed is None:
-        return f"{name}={value[0]!r}" if value else name
+        # The repr of numbers of NumPy is np.int64(3).
+        shown = (str(one) if isinstance(one, Number) else repr(one) for one in value)
+        return "=".join([name, *shown])
     match value:
         case () | (True,):
             return typed

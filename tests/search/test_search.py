@@ -19,7 +19,7 @@ from sklearn.utils.fixes import parse_version
 from threadpoolctl import threadpool_limits
 
 import data
-from kernelmeans import ClusterSearch, KernelPowerKMeans
+from kernelmeans import ClusterSearch, KernelPowerKMeans, save_model
 from kernelmeans.metrics import jaccard_stability, prediction_strength
 from kernelmeans.search.results import verdict
 
@@ -51,6 +51,14 @@ def assert_same(one, other, order=None):
 
 
 class TestChoice:
+    def test_values_of_arrays_become_plain(self, tmp_path):
+        grid = {"n_clusters": np.arange(2, 5), "kernel": np.array(["heat", "rbf"])}
+        search = searched(KernelPowerKMeans(), grid)
+        plain = searched(KernelPowerKMeans(), {name: one.tolist() for name, one in grid.items()})
+        assert [*map(type, search.best_params_.values())] == [str, int]
+        assert search.verdict_ == plain.verdict_
+        save_model(search, tmp_path / "X.model.skops")
+
     @pytest.mark.usefixtures("short_searches")
     @pytest.mark.parametrize("scoring", ["jaccard", "stability", "prediction_strength"])
     @pytest.mark.parametrize("estimator", [KernelPowerKMeans(), KMeans(n_init=3)], ids=str)

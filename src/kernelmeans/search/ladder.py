@@ -85,6 +85,11 @@ class Ladder:
                     "param_grid should be a dict of parameters and their values, or a list of such "
                     f"dicts; got {grid!r} in a list. Give values as {{{name or 'name'!r}: [...]}}."
                 )
+            # Model files take no text of NumPy, and the choice is to be plain.
+            grid = {
+                key: values.tolist() if getattr(values, "ndim", 0) == 1 else values
+                for key, values in grid.items()
+            }
             if isinstance(grid.get(name), str) and grid[name] == AUTO:
                 self._open += ParameterGrid({k: v for k, v in grid.items() if k != name})
             else:
