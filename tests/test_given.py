@@ -32,6 +32,7 @@ from kernelmeans.metrics import (
     neighbor_consistency,
     stability,
 )
+from kernelmeans.models import Model
 from kernelmeans.plotting.points import map_points
 from kernelmeans.rows import Rows
 from kernelmeans.simulate import make_rings
@@ -252,6 +253,25 @@ def test_objects_whose_items_have_names_are_refused():
 
     with pytest.raises(TypeError, match="X has the type Named, and so is neither"):
         single().fit(Named())
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        single().fit,
+        RBF.predict,
+        TableTransformer().fit,
+        SEARCH.fit,
+        lambda X: describe(RBF, X),
+        lambda row: Model.of(PIPELINE.fit(X)).label(row),
+    ],
+    ids=["fit", "predict", "table", "search", "describe", "label"],
+)
+@pytest.mark.parametrize("given", [{"a": 1.0, "b": 2.0}, {"a": [1.0], "b": [2.0]}])
+def test_a_dict_is_refused_with_the_way_to_a_table(way, given):
+    says = r"X has the type dict, .* pandas\.DataFrame\(X\), or pandas\.DataFrame\(\[X\]\)"
+    with pytest.raises(TypeError, match=says):
+        way(given)
 
 
 @pytest.mark.parametrize("give", [Endless, annotated])

@@ -61,7 +61,7 @@ def refuse_array(X: Any, error: ValueError | TypeError, pairwise: bool) -> None:
     reason = str(error).rstrip(".")
     has_dicts = isinstance(X, list) and isinstance(X[0], Mapping)
     form = "a data frame of the dicts, pandas.DataFrame(X)" if has_dicts else "an array of numbers"
-    form += ", np.vstack(X)" * are_vectors(X)
+    form += ", np.vstack(X)" * (hasattr(X, "__len__") and are_vectors(X))
     raise type(error)(f"X: {found} ({reason}). Give {form}.") from error
 
 

@@ -39,7 +39,7 @@ def plain(given: Any, name: str = "X") -> Any:
     ------
     TypeError
         If it holds no rows: its items are of its own type without end, as those of annotated data,
-        or cannot be counted through.
+        or cannot be counted through. Of X also if it is a dict.
     ValueError
         If values are masked.
 
@@ -62,9 +62,12 @@ give them numbers by the method filled.
             "them numbers by the method filled."
         )
     for kind, one in {type(one): one for one in items}.items():
-        if _is_endless(one):
+        is_dict = one is given and kind is dict and name == "X"
+        if is_dict or _is_endless(one):
             matrices = "its matrix"
-            if hasattr(kind, "obsm"):
+            if is_dict:
+                matrices = "pandas.DataFrame(X), or pandas.DataFrame([X]) if it is a single row"
+            elif hasattr(kind, "obsm"):
                 matrices = "one of its matrices, adata.X or adata.obsm[...], or adata.to_df()"
             raise TypeError(
                 f"{name} has the type {kind.__name__}, and so is neither an array nor a table; "

@@ -211,6 +211,8 @@ def test_a_column_of_vectors_is_to_be_stacked(library):
     with pytest.raises(ValueError, match=r"Give an array of numbers, np\.vstack\(X\)\.$"):
         rbf().fit(X["emb"])
     assert_array_equal(np.vstack(X["emb"]), vectors)
+    with pytest.raises(TypeError, match=r"Give an array of numbers\.$"):
+        rbf().fit(iter(vectors))
     for others in ([[1.0, 2.0], [3.0]] * 10, [["a", "b"]] * 20, [[[1.0, 2.0]], 3.0] * 10):
         with pytest.raises(ValueError, match="numbers") as caught:
             rbf().fit(pd.Series(others))
