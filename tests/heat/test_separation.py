@@ -130,6 +130,15 @@ def test_an_empty_cluster_is_none():
     assert_allclose(conductances(edges_between(A, own)), [2 / 3, 1, 2 / 3])
 
 
+def test_no_neighbours_are_elsewhere_where_others_have_no_edges():
+    # Three vertices without edges become a cluster.
+    blocks = [np.ones((30, 30)) - np.eye(30), np.zeros((3, 3))]
+    graph = scipy.sparse.block_diag(blocks, format="csr")
+    with pytest.warns(UserWarning, match="in 4 pieces"):
+        model = KernelPowerKMeans(2, kernel="graph", random_state=0).fit(graph)
+    assert model.separation_.tolist() == [0, 1]
+
+
 def test_verbose_says_it(capsys):
     X, _ = blobs(150, k=3, spread=2.5)
     model = KernelPowerKMeans(3, random_state=0, verbose=1).fit(X)

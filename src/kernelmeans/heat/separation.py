@@ -97,7 +97,7 @@ def conductances(between: Array) -> Array:
     ndarray of shape (n_clusters,)
         The weights of the edges between a cluster and the others, over those of all edges of its
         rows, or of the other rows if they have less: each edge within counts twice. 1 for a
-        cluster without edges; 0 where there are no others.
+        cluster without edges; 0 where no others have any.
 
     Examples
     --------
@@ -111,7 +111,7 @@ def conductances(between: Array) -> Array:
     volume = between.sum(axis=1)
     least = np.minimum(volume, volume.sum() - volume)
     cut = between.sum(axis=1, where=~np.eye(len(between), dtype=bool))
-    found = np.ones(len(between))
+    found: Array = (volume == 0).astype(np.float64)
     np.divide(cut, least, out=found, where=least > 0)
     return found
 
