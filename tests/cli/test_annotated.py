@@ -212,6 +212,7 @@ def test_rows_have_the_names_of_the_file(run):
     page = Path("cells.report.html").read_text()
     assert "<bdi>cell " in page
     assert "obs_names" not in page
+    assert "kernelmeans predict cells.model.skops NEW.h5ad<" in page
     run("predict", "cells.model.skops", PATH, "--force")
     assert pl.read_csv("cells.labels.csv").select("obs_names", "label").equals(fitted[:, :2])
     for name in ("kind", "reads"):

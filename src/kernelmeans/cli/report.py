@@ -23,6 +23,7 @@ from kernelmeans.profiles.describing import described, tables_among
 from kernelmeans.profiles.rows import of_fit
 from kernelmeans.tables.files import shown
 from kernelmeans.tables.files.columns import FileColumns
+from kernelmeans.tables.files.suffixes import known_suffix
 
 #: Most columns that are described: each takes a few milliseconds, and a line for each cluster.
 MOST_COLUMNS = 2000
@@ -137,7 +138,8 @@ def report_writer(
     columns = columns.without([job.label_column, job.weight_column])
     path = str(job.files()["model"])
     # Edges or distances of new rows to those of the fit have no names.
-    predict = ["kernelmeans", "predict", path, "NEW.npz" if job.pairwise else "NEW.csv"]
+    suffix = ".npz" if job.pairwise else known_suffix(job.data)
+    predict = ["kernelmeans", "predict", path, f"NEW{suffix}"]
     if job.id_column is not None:
         predict += ["--id-column", job.id_column]
     with estimator_errors():
