@@ -86,7 +86,7 @@ adata.obsp["connectivities"] = fuzzy_graph(adata.obsm["X_pca"])
 
 model = KernelPowerKMeans(6, kernel="graph", random_state=0)
 labels = model.fit_predict(adata.obsp["connectivities"])
-adata.obs["clusters"] = pd.Categorical(labels.astype(str))
+adata.obs["clusters"] = pd.Categorical(labels).rename_categories(str)
 
 plain = KMeans(6, n_init=10, random_state=0).fit(adata.obsm["X_pca"])
 print(f"k-means of the components   ARI {adjusted_rand_score(kind, plain.labels_):.2f}")
