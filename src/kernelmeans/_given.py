@@ -39,7 +39,7 @@ def plain(given: Any, name: str = "X") -> Any:
     ------
     TypeError
         If it holds no rows: its items are of its own type without end, as those of annotated data,
-        or cannot be counted through. Of X also if it is a dict.
+        or cannot be counted through. Of X also if it is a dict of columns.
     ValueError
         If values are masked.
 
@@ -62,7 +62,9 @@ give them numbers by the method filled.
             "them numbers by the method filled."
         )
     for kind, one in {type(one): one for one in items}.items():
+        # Estimators of several kernels say what a dict of matrices becomes.
         is_dict = one is given and kind is dict and name == "X"
+        is_dict = is_dict and not any(getattr(value, "ndim", 0) == 2 for value in given.values())
         if is_dict or _is_endless(one):
             matrices = "its matrix"
             if is_dict:

@@ -325,7 +325,7 @@ def test_what_cannot_be_drawn_is_refused_in_words(model):
         map_points(model.labels_, TRAIN)
     with pytest.raises(TypeError, match="is a class, not an instance"):
         map_points(KernelPowerKMeans, TRAIN)
-    for rows in (None, "data.csv", {"a": [1]}, (row for row in TRAIN)):
+    for rows in (None, "data.csv", {"a": TRAIN}, (row for row in TRAIN)):
         with pytest.raises(TypeError, match=r"X=.* holds no rows; give an array"):
             map_points(model, rows)
     with pytest.raises(ValueError, match=r"3 features.*expecting 4"):
