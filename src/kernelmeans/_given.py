@@ -62,12 +62,10 @@ give them numbers by the method filled.
             "them numbers by the method filled."
         )
     for kind, one in {type(one): one for one in items}.items():
-        # Estimators of several kernels say what a dict of matrices becomes.
-        is_dict = one is given and kind is dict and name == "X"
-        is_dict = is_dict and not any(getattr(value, "ndim", 0) == 2 for value in given.values())
-        if is_dict or _is_endless(one):
+        has_columns = one is given and name == "X" and _is_dict_of_columns(one)
+        if has_columns or _is_endless(one):
             matrices = "its matrix"
-            if is_dict:
+            if has_columns:
                 matrices = "pandas.DataFrame(X), or pandas.DataFrame([X]) if it is a single row"
             elif hasattr(kind, "obsm"):
                 matrices = "one of its matrices, adata.X or adata.obsm[...], or adata.to_df()"
@@ -78,6 +76,11 @@ give them numbers by the method filled.
     if hasattr(given, "iloc") and hasattr(type(given), "columns") and hasattr(given, "sparse"):
         given = _of_one_type(given)
     return canonical(given.data if isinstance(given, np.ma.MaskedArray) else given)
+
+
+def _is_dict_of_columns(X: Any) -> bool:
+    """Not of matrices: estimators of several kernels say what those become."""
+    return type(X) is dict and all(getattr(value, "ndim", 0) < 2 for value in X.values())
 
 
 def _of_one_type(X: Any) -> Any:

@@ -61,6 +61,7 @@ SEARCH = ("n_splits", "scoring")
 ARGUMENTS = "kernelmeans.arguments"
 _PACKAGE = Path(__file__).parents[1]
 _PICTURES = (".png", ".svg", ".pdf")
+#: Suffixes of files that are written; a folder with such a name is a mistake.
 _WRITTEN = (*_PICTURES, ".csv", ".parquet", ".json", ".skops", ".html")
 #: Longer lists of names are shown in the help text of an option.
 _LONGEST_METAVAR = 25
