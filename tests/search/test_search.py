@@ -538,7 +538,6 @@ class TestCallbacks:
             ("splits", 2 * 4 * 3),
             ("pieces", 10),
             ("reference", 8),
-            ("reference", 4),
         ]
         tasks = [task for name, count in ended for task in [*["candidate"] * count, name]]
         expected = ["setup", *tasks, "fit", "teardown"]

@@ -11,7 +11,7 @@ from kernelmeans.search.rules import queues
 
 #: Probability with which each bound holds for the mean of all splits, if scores have a normal
 #: distribution.
-CERTAIN = 0.99
+CERTAIN = 0.95
 #: Least standard deviation between splits. The first few splits may agree by chance.
 LEAST_SPREAD = 0.05
 
@@ -50,7 +50,7 @@ class Bounds(NamedTuple):
         >>> from kernelmeans.search.bounds import Bounds
         >>> low, high = Bounds.of(np.array([[0.8], [0.9], [0.8], [0.9]]), n_all=20)
         >>> low.round(2), high.round(2)
-        (array([0.73]), array([0.97]))
+        (array([0.79]), array([0.91]))
         """
         known = ~np.isnan(values)
         count = known.sum(axis=0)

@@ -46,6 +46,7 @@ class Comparison:
         self._draws = np.random.default_rng(seed).integers(SEEDS, size=N_DRAWS).tolist()
         self._runner = runner
         self._prepared: dict[int, Samples] = {}
+        self._drawn: dict[tuple[int, int], Array] = {}
 
     def _counts(self, row: int, labels: IntArray) -> IntArray | None:
         """Clusters of a candidate in each piece of its rows, if they lie in pieces."""
@@ -83,8 +84,8 @@ class Comparison:
         if counts is not None and counts.max() > 1:
             comparisons = list(self._divided_pieces(estimator, rows, counts)) or comparisons
         highest = np.nan
-        for own, fitted, rows in comparisons:
-            more, reference = self._beyond(own, fitted, rows)
+        for number, (own, fitted, rows) in enumerate(comparisons):
+            more, reference = self._beyond(own, fitted, rows, (row, number))
             highest = np.fmax(highest, reference)
             if not more and (counts is None or counts.max() > 1):
                 return False, highest
@@ -103,15 +104,19 @@ class Comparison:
             if not np.isnan(own).any():
                 yield float(own.mean()), divider, part
 
-    def _beyond(self, own: float, fitted: tuple[Any, Found], rows: Samples) -> tuple[bool, float]:
+    def _beyond(
+        self, own: float, fitted: tuple[Any, Found], rows: Samples, key: tuple[int, int]
+    ) -> tuple[bool, float]:
         """Whether a stability is well beyond that of data without clusters, and the latter.
 
-        Data are drawn until more would hardly change the answer.
+        Data are drawn until more would hardly change the answer. Those that have been drawn under
+        this key are looked at again.
         """
-        found = np.empty((len(KINDS), 0))
+        found = self._drawn.get(key, np.empty((len(KINDS), 0)))
         for n_draws in [*range(FIRST_DRAWS, N_DRAWS, DRAWS), N_DRAWS]:
-            draws = range(found.shape[1], n_draws)
-            found = np.hstack([found, self._stabilities(fitted, rows, KINDS, draws)])
+            if draws := range(found.shape[1], n_draws):
+                found = np.hstack([found, self._stabilities(fitted, rows, KINDS, draws)])
+                self._drawn[key] = found
             # Kinds on which a fit fails, as with kernels that allow no negative values, do not
             # count.
             known = found[~np.isnan(found).any(axis=1)]

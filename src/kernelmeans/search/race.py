@@ -13,7 +13,7 @@ from kernelmeans.search.candidates import Candidate, Outcome, evaluate
 from kernelmeans.search.comparison import Comparison
 from kernelmeans.search.record import Record, Scoring, name_of
 from kernelmeans.search.results import bounds_of, columns_of
-from kernelmeans.search.rules import best_of
+from kernelmeans.search.rules import best_of, exceeds
 from kernelmeans.search.runner import Runner
 from kernelmeans.search.splits import FIRST_ROUND, ROUND, Samples, Split
 
@@ -85,7 +85,7 @@ class Race:
         if self._is_referred:
             self._separate = self._comparison.separate()
         kept = [row for row in rows if row in record.kept]
-        self._add_round(kept, min(FIRST_ROUND, len(record.splits)))
+        self._add_round(kept, FIRST_ROUND)
         # Candidates that have failed are in no round.
         self._update()
 
@@ -99,12 +99,16 @@ class Race:
         self._add_splits()
         while self._is_referred and not self.runner.stopped and (best := self.best) is not None:
             stability = self.results["mean_stability"][best]
-            more, self._references[best] = self._comparison.is_more(best, stability)
-            if not more:
-                self._refuted.add(best)
-            self._update()
-            if more:
-                return
+            more, reference = self._comparison.is_more(best, stability)
+            low, high = (exceeds(one["mean_stability"][best], reference) for one in self._bounds())
+            if low != high:
+                self._add_round([best], self.record.splits_of(best) + ROUND)
+            else:
+                self._references[best] = reference
+                self._refuted.update([best] * (not more))
+                self._update()
+                if more:
+                    return
             self._add_splits()
 
     def _add_splits(self) -> None:
@@ -113,14 +117,19 @@ class Race:
         for n_splits in [*range(FIRST_ROUND + ROUND, n_all, ROUND), n_all]:
             if self.runner.stopped:
                 return
-            low, high = bounds_of(self.record, self.results)
+            low, high = self._bounds()
             if not (rows := contenders(low, high, self._scoring, self._refuted)):
                 return
             self._add_round(self.record.ordered(rows), n_splits)
 
+    def _bounds(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The columns with lower bounds, and with upper bounds, of the means of all splits."""
+        return bounds_of(self.record, self.results)
+
     def _add_round(self, rows: Sequence[int], n_splits: int) -> None:
-        """Let candidates have so many splits."""
+        """Let candidates have so many splits, or all that there are."""
         record = self.record
+        n_splits = min(n_splits, len(record.splits))
         missing = {
             number: [row for row in rows if record.splits_of(row) <= number]
             for number in range(n_splits)

@@ -27,7 +27,7 @@ FRAMES = {"pandas": "columns", "polars": "schema"}
 SEEDS = np.iinfo(np.int32).max
 #: Number of splits in the first round and in each later one. A round ends by leaving out
 #: candidates.
-FIRST_ROUND, ROUND = 4, 2
+FIRST_ROUND, ROUND = 3, 2
 #: Number of splits that check the pieces of a table, and least adjusted Rand index between these
 #: pieces and those of halves. Arms of spirals have 0.5 to 0.7, pieces by chance 0.1.
 LOOKS, STAND = 4, 0.25
