@@ -49,10 +49,10 @@ def write_files(writers: Mapping[Path, Writer]) -> None:
         # The user knows this name, and not the temporary one.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from error
     finally:
-        despite_signals(lambda: remove(temporary.values()))
+        despite_signals(lambda: _remove(temporary.values()))
 
 
-def remove(paths: Iterable[Path]) -> None:
+def _remove(paths: Iterable[Path]) -> None:
     """Remove files that are there."""
     for path in paths:
         path.unlink(missing_ok=True)

@@ -118,9 +118,12 @@ def test_a_signal_during_the_removal_leaves_nothing(tmp_path, monkeypatch, metho
             raise one
         real(self, *args, **given)
 
+    def fail(file):
+        raise OSError("the writer's own words")
+
     monkeypatch.setattr(Path, method, interrupted)
     with pytest.raises(KeyboardInterrupt):
-        check_writable([tmp_path / "new" / "a"], force=False)
+        write_all({tmp_path / "new" / "a": fail})
     assert names(tmp_path) == []
 
 
@@ -213,10 +216,17 @@ def test_a_folder_in_the_way_is_refused(tmp_path):
         check_writable([tmp_path / "a"], force=True)
 
 
-def test_a_file_where_a_folder_is_needed_is_refused(tmp_path):
+@pytest.mark.parametrize("below", ["", "new/deeper"])
+def test_a_file_where_a_folder_is_needed_is_refused(tmp_path, below):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match="cannot write into the folder"):
-        check_writable([tmp_path / "file" / "a"], force=False)
+        check_writable([tmp_path / "file" / below / "a"], force=False)
+
+
+def test_a_link_to_nothing_where_a_folder_is_needed_is_refused(tmp_path):
+    (tmp_path / "link").symlink_to("nothing")
+    with pytest.raises(InputError, match="cannot write into the folder"):
+        check_writable([tmp_path / "link" / "a"], force=False)
 
 
 @pytest.mark.skipif(

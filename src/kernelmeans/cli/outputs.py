@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -9,14 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from kernelmeans._errors import InputError
-from kernelmeans._files import (
-    Writer,
-    check_ordinary,
-    despite_signals,
-    remove,
-    temporary_path,
-    write_files,
-)
+from kernelmeans._files import Writer, check_ordinary, despite_signals, write_files
 from kernelmeans._numbers import finite
 from kernelmeans.cli.errors import FailedError
 
@@ -56,36 +50,26 @@ def check_writable(targets: Iterable[Path], *, force: bool, source: Path | None 
         )
     for folder in {path.parent for path in targets}:
         # Permissions alone do not tell whether that works.
+        known = next(one for one in (folder, *folder.parents) if os.path.lexists(one))
         try:
-            with _folders([folder], stay=False):
-                _try(temporary_path(folder / "kernelmeans"))
+            tempfile.TemporaryFile(dir=known).close()
         except OSError as error:
             message = f"cannot write into the folder {folder}: {error.strerror}"
             raise InputError(message) from error
 
 
 @contextmanager
-def _folders(wanted: Iterable[Path], *, stay: bool) -> Iterator[None]:
-    """Make folders. Those that are new stay only if they are to, and if nothing fails."""
+def _folders(wanted: Iterable[Path]) -> Iterator[None]:
+    """Make folders. Those that are new stay only if nothing fails."""
     new: set[Path] = set()
-    done = False
     try:
         for folder in wanted:
             new.update(one for one in (folder, *folder.parents) if not one.exists())
             folder.mkdir(parents=True, exist_ok=True)
         yield
-        done = stay
-    finally:
-        if not done:
-            despite_signals(lambda: _remove_empty(new))
-
-
-def _try(path: Path) -> None:
-    """Make a file, and remove it."""
-    try:
-        path.open("xb").close()
-    finally:
-        despite_signals(lambda: remove([path]))
+    except BaseException:
+        despite_signals(lambda: _remove_empty(new))
+        raise
 
 
 def _remove_empty(folders: Iterable[Path]) -> None:
@@ -108,7 +92,7 @@ def write_all(writers: Mapping[Path, Writer]) -> None:
         If a file cannot be written, or something other than an ordinary file has its name.
     """
     try:
-        with _folders({path.parent for path in writers}, stay=True):
+        with _folders({path.parent for path in writers}):
             write_files(writers)
     except OSError as error:
         raise FailedError(f"cannot write {error.filename}: {error.strerror}") from error
