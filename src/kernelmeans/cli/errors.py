@@ -129,17 +129,11 @@ def ended_by_signals() -> Iterator[None]:
         signal.signal(number, end)
     try:
         yield
-        if came:
-            raise came[-1]
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException:
-        if came:
-            raise came[-1] from None
-        raise
     finally:
         for number in ours:
             signal.signal(number, _SIGNALS[number])
+        if came:
+            raise came[-1] from None
 
 
 @contextmanager
