@@ -78,8 +78,6 @@ def run_fit(job: FitJob) -> None:
             task = replace(task, like=earlier.label(task.table).labels[task.rows])
     if job.chooses:
         search, chosen["search"] = choose_clusters(job, task)
-        if (scores := job.search_files().get("plot")) and scores not in files.values():
-            files["scores"] = scores
     elif job.n_jobs != FitJob.n_jobs:
         job.note("--jobs has no effect where -k is a single number: a fit uses all cores anyway")
     with estimator_errors():

@@ -82,7 +82,7 @@ class Job(Reading):
         """Refuse a job that is wrong whatever the table holds, before opening it."""
         self.check()
         known_suffix(self.data)
-        self.check_writable()
+        outputs.check_writable(self.files().values(), source=self.data, force=self.force)
 
     def check(self) -> None:
         """Refuse options that are wrong whatever the data."""
@@ -90,10 +90,6 @@ class Job(Reading):
         if self.memory_budget is not None:
             with estimator_errors():
                 budget_bytes(self.memory_budget)
-
-    def check_writable(self) -> None:
-        """Refuse files that could not be written."""
-        outputs.check_writable(self.files().values(), source=self.data, force=self.force)
 
     def budget(self) -> int:
         """Return the bytes that the command may take."""
@@ -250,26 +246,26 @@ class FitJob(TableJob):
         "report": ".report.html",
     }
 
-    def check_writable(self) -> None:
-        """Refuse files that could not be written, those of a search included."""
-        ours = self.files().values()
-        others = [path for path in self.search_files().values() if path not in ours]
-        outputs.check_writable([*ours, *others], source=self.data, force=self.force)
+    def files(self) -> dict[str, Path]:
+        """Return the paths of all files to write.
+
+        The scores of a choice have the name that ``choose`` gives them, and are drawn beside the
+        clusters, unless ``--plot-file`` names one file for both.
+        """
+        files = super().files()
+        if self.chooses and self.plot and self.plot_file is None:
+            files["scores"] = self.place(None, ChooseJob.endings["plot"])
+        return files
 
     def search_files(self) -> dict[str, Path]:
         """Return the paths of the files that were asked for, if no clusters would be found again.
 
-        The picture shows the scores. It has the name that ``choose`` gives it, and is written
-        beside that of the clusters too, unless ``--plot-file`` names one file for both.
+        The picture shows the scores.
         """
-        files = {}
-        if self.chooses and self.summary is not None:
-            files["summary"] = self.summary
-        if self.chooses and (self.plot or self.plot_file):
-            files["plot"] = self.place(self.plot_file, ChooseJob.endings["plot"])
-        if self.chooses and self.page:
-            files["report"] = self.files()["report"]
-        return files
+        files = self.files()
+        picture, page = files.get("scores", self.plot_file), files.get("report")
+        chosen = {"summary": self.summary, "plot": picture, "report": page}
+        return {name: path for name, path in chosen.items() if path is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
