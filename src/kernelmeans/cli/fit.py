@@ -83,8 +83,8 @@ def run_fit(job: FitJob) -> None:
     with estimator_errors():
         fitted = fit_task(job, task, search)
         far = far_beyond(fitted.model, task.Z, task.weights)
-    reading = task.table.reading.chosen()
-    model, estimator = Model(fitted.pipeline, task.columns, job.dtype, reading, far), fitted.model
+    reading, used = task.table.reading.chosen(), list(task.columns)
+    model, estimator = Model(fitted.pipeline, used, job.dtype, reading, far), fitted.model
     if earlier is not None:
         chosen["changes"] = _changes(job, task, model, earlier)
     row_names = names_of_rows(task, names)

@@ -51,8 +51,8 @@ class Task:
         Not fitted yet.
     table : FrameTable or ArrayTable
         The file.
-    columns : list of str
-        Its columns that the clusters depend on.
+    columns : dict of range
+        Its columns that the clusters depend on, and the features that each has become.
     X : polars.DataFrame, ndarray, CSR matrix or Rows of shape (n_rows, n_columns)
         Its columns that may be features, as they are.
     Z : ndarray, CSR matrix or Rows of shape (n_rows, n_features)
@@ -73,7 +73,7 @@ class Task:
 
     estimator: Any
     table: FileTable
-    columns: list[str]
+    columns: dict[str, range]
     X: Any
     Z: Any
     labels: Any
@@ -124,7 +124,7 @@ def prepare(job: TableJob) -> Task:
         else:
             X, Z, preparation, rows = _prepared(job, table, X, features, called, categorical)
             used = preparation._used()
-            places = {one.name: range(place.start, place.stop) for one, _, _, place in used}
+            places = {one.name: range(at.start, at.stop) for one, _, _, at in used}
             labels, weights = values.labels_and_weights(table, job, job.dtype, rows)
         if views is not None:
             kernels, view_columns = kernels_of(seen, places)
@@ -133,7 +133,7 @@ def prepare(job: TableJob) -> Task:
     return Task(
         estimator,
         table,
-        list(places),
+        places,
         X,
         Z,
         labels,

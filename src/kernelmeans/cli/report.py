@@ -19,7 +19,7 @@ from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.jobs import FitJob
 from kernelmeans.cli.prepare import Task
 from kernelmeans.profiles import Description
-from kernelmeans.profiles.describing import described, tables_among
+from kernelmeans.profiles.describing import described
 from kernelmeans.profiles.rows import of_fit
 from kernelmeans.tables.files import shown
 from kernelmeans.tables.files.columns import FileColumns
@@ -68,12 +68,7 @@ def _differences(task: Task, labels: IntArray) -> dict[str, float]:
         ratios = [f_classif(Z[placed, block], labels[placed])[0] for block in blocks]
     found: Array = np.nan_to_num(np.concatenate(ratios), nan=0)  # a constant column has none
     found[found < 0] = np.inf  # no variance within clusters but rounding errors
-    places = [slice(place, place + 1) for place in range(len(task.columns))]
-    if tables_among([task.preparation]):
-        places = [place for *_, place in task.preparation._used()]
-    return {
-        name: float(found[place].max()) for name, place in zip(task.columns, places, strict=True)
-    }
+    return {name: float(found[place].max()) for name, place in task.columns.items()}
 
 
 def names_of_rows(task: Task, identifiers: pl.Series | None) -> Array:
