@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from kernelmeans._fitted import parts
 from kernelmeans.heat.basis import states
-from kernelmeans.plotting.style import BLUE, DASHED, GREY, RED, finish, slide, write
+from kernelmeans.plotting.style import BLUE, DASHED, GREY, RED, REMARK, finish, slide
 
 # Eigenvalues that are drawn for each cluster, and at least.
 _PER_CLUSTER, _MIN_EIGENVALUES = 3, 12
@@ -107,7 +107,7 @@ def _draw_states(ax: Axes, values: Any, t: float, k: int) -> None:
         ax.plot(times, [states(values, time) for time in times], color=BLUE, linewidth=1.2)
         ax.set_xscale("log")
         ax.axvline(t, **DASHED)
-        place = (t, 1.0), ("data", "axes fraction"), (4, -4)
-        write(ax, f"t = {float(f'{t:.3g}'):g}", *place, color=RED, va="top")
+        text, coords = f"t = {float(f'{t:.3g}'):g}", ("data", "axes fraction")
+        ax.annotate(text, (t, 1.0), (4, -4), coords, color=RED, va="top", **REMARK)
     ax.axhline(k, color="0.5", linewidth=0.8, zorder=1)
     ax.set_ylim(0, 2.5 * k)

@@ -14,6 +14,8 @@ BLUE, RED, GREY, DARK = "#0072B2", "#D55E00", "0.75", "0.3"
 WIDTH = 6.3
 PAGE: Any = {"font.size": 8, "axes.titlesize": "medium", "legend.fontsize": "medium"}
 DASHED: dict[str, Any] = {"color": RED, "linestyle": "--", "linewidth": 1.1}
+#: A remark some points beside its place.
+REMARK: Any = {"textcoords": "offset points", "fontsize": 8}
 
 
 class Picture(Figure):
@@ -35,18 +37,3 @@ def finish(ax: Axes) -> None:
     """Draw a grid, and make the numbers small."""
     ax.grid(alpha=0.25, linewidth=0.6)
     ax.tick_params(labelsize=8)
-
-
-def write(
-    ax: Axes, text: str, place: Any, coords: Any, offset: tuple[int, int], **settings: Any
-) -> None:
-    """Write a remark beside a place; the coordinates of the place are named as in matplotlib."""
-    ax.annotate(
-        text,
-        place,
-        xycoords=coords,
-        xytext=offset,
-        textcoords="offset points",
-        fontsize=8,
-        **settings,
-    )

@@ -11,7 +11,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 from kernelmeans._fitted import parts
 from kernelmeans._text import counted
 from kernelmeans._typing import Array
-from kernelmeans.plotting.style import BLUE, DASHED, RED, finish, slide, write
+from kernelmeans.plotting.style import BLUE, DASHED, RED, REMARK, finish, slide
 
 # Smaller critical powers are about 0: clear clusters, and rounding.
 _LEAST = 1e-3
@@ -95,7 +95,8 @@ def draw_trace(axes: Sequence[Axes], estimator: Any) -> None:
         _scale_powers(axes[1], -powers, getattr(model, "critical_power_", -np.inf))
     else:
         axes[1].set_yticks([])
-        write(axes[1], "all steps are hard", (0.5, 0.5), "axes fraction", (0, 0), ha="center")
+        middle = (0.5, 0.5), (0, 0), "axes fraction"
+        axes[1].annotate("all steps are hard", *middle, ha="center", **REMARK)
     if not np.ptp(axes[0].dataLim.intervaly):
         axes[0].set_yticks(axes[0].dataLim.intervaly[:1])
     for ax in axes:
@@ -125,6 +126,6 @@ def _scale_powers(ax: Axes, sizes: Array, critical: float) -> None:
     if _LEAST < -critical < np.inf:
         low, high = min(low, -critical), max(high, -critical)
         ax.axhline(-critical, **DASHED)
-        place = (1.0, -critical), ("axes fraction", "data"), (-4, 4)
-        write(ax, f"critical power {critical:.3g}", *place, color=RED, ha="right")
+        text, coords = f"critical power {critical:.3g}", ("axes fraction", "data")
+        ax.annotate(text, (1.0, -critical), (-4, 4), coords, color=RED, ha="right", **REMARK)
     ax.set_ylim(low / 1.2, high * 1.25)

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 from kernelmeans._fitted import parts
 from kernelmeans._given import checked_names
 from kernelmeans._text import shortened
-from kernelmeans.plotting.style import BLUE, DARK, DASHED, slide, write
+from kernelmeans.plotting.style import BLUE, DARK, DASHED, REMARK, slide
 
 # Most bars with room for their names, bars that fill the axes, and most letters of a name.
 _MAX_BARS = 24
@@ -104,13 +104,9 @@ def draw_kernel_weights(ax: Axes, estimator: Any, names: Sequence[str] | None = 
         ax.set_xlabel(f"weight (dashed: 1/{n_kernels})")
     # At the right edge, which neither bars nor the dashed line reach.
     for place, weight in zip(places, weights[shown], strict=True):
-        coords = ("axes fraction", "data")
-        text = f"{100 * weight:.1f}"
-        write(ax, text, (1.0, place), coords, (-4, 0), color=DARK, ha="right", va="center")
-    _style(ax)
-
-
-def _style(ax: Axes) -> None:
+        text, coords = f"{100 * weight:.1f}", ("axes fraction", "data")
+        where = (1.0, place), (-4, 0), coords
+        ax.annotate(text, *where, color=DARK, ha="right", va="center", **REMARK)
     ax.xaxis.set_major_locator(MaxNLocator(4, steps=[1, 2, 5, 10]))
     ax.xaxis.set_major_formatter(lambda value, _: f"{100 * value:g} %")
     ax.tick_params(axis="x", labelsize=8)
