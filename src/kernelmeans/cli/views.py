@@ -63,12 +63,11 @@ def read_views(path: Path) -> Views:
         The views; the estimator has not checked them yet.
     """
     content = _read_toml(path)
-    _check_keys(str(path), content, _FILE_KEYS)
     tables = content.pop("view", None)
+    _check(str(path), content, _FILE_KEYS)
     is_list = isinstance(tables, list) and all(isinstance(table, dict) for table in tables)
     if not tables or not is_list:
         raise InputError(f"{path}: no view; each begins with a line [[view]]")
-    _check_values(str(path), content)
     if content.get("kernel_scaling") == "none":
         content["kernel_scaling"] = None
     views = [_view(path, number, table) for number, table in enumerate(tables, 1)]
@@ -146,24 +145,20 @@ def _view(path: Path, number: int, table: dict[str, Any]) -> View:
             f"{path}: {where}: columns = {patterns!r} must be a list of names or patterns, at "
             'least one, as in ["area", "perim*"]; leave it out to take every feature column'
         )
-    _check_keys(f"{path}: {where}", table, ["name", "columns", *_KERNEL_KEYS])
-    _check_values(f"{path}: {where}", table)
+    _check(f"{path}: {where}", table, ["name", "columns", *_KERNEL_KEYS])
     called = " ".join((name or "").split())
     # A file without names has indices, which may come as numbers.
     patterns = [str(pattern) for pattern in patterns]
     return View(f"{path}: {where}", called, {"kernel": "heat", **table}, patterns)
 
 
-def _check_keys(where: str, given: Collection[str], known: Collection[str]) -> None:
-    if unknown := [key for key in given if key not in known]:
+def _check(where: str, table: Mapping[str, Any], known: Collection[str]) -> None:
+    """Refuse unknown keys, and values that Python takes for numbers, and kernels do not."""
+    if unknown := [key for key in table if key not in known]:
         raise InputError(
             f"{where}: unknown key{'s' * (len(unknown) > 1)} {listed(unknown)}; the keys are "
             f"{', '.join(known)}.{suggestion(unknown[0], known)}"
         )
-
-
-def _check_values(where: str, table: Mapping[str, Any]) -> None:
-    """Refuse values that Python takes for numbers, and kernels do not."""
     for key, value in table.items():
         if isinstance(value, bool) or (isinstance(value, int) and abs(value) >= 2**63):
             raise InputError(f"{where}: {key} = {value!r} must be a number of at most 64 bits")
