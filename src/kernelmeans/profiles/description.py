@@ -215,11 +215,10 @@ class Description:
         """
         apart, entries = self._by_cluster.get(cluster, ((), []))
         telling: dict[tuple[str | float, ...], Entry] = {}
-        due, silent = set(apart[:2]), {name for one in self._numbered for name in one}
+        due, silent = _due(entries, apart), {name for one in self._numbered for name in one}
         for entry in entries:
-            if is_due := entry.source in due and _stands(entry):
-                due.discard(entry.source)
-            if entry.source not in silent and (is_due or abs(entry.difference) >= SMALLEST):
+            is_telling = entry in due or abs(entry.difference) >= SMALLEST
+            if is_telling and entry.source not in silent:
                 numbers = entry.number, entry.overall_number, entry.difference
                 telling.setdefault((entry.statistic, *numbers), entry)
         return shortlist(list(telling.values()), apart, most)
@@ -322,18 +321,16 @@ def shortlist(entries: Sequence[Entry], apart: Sequence[str], most: int) -> list
     list of Entry
         In their order.
     """
-    by_name: dict[str, Entry] = {}
-    for entry in entries:
-        if _stands(entry):
-            by_name.setdefault(entry.source, entry)
-    kept = [by_name[name] for name in apart[:2] if name in by_name][: max(0, most - 1)]
+    kept = _due(entries, apart)[: max(0, most - 1)]
     kept += [entry for entry in entries if entry not in kept][: most - len(kept)]
     return [entry for entry in entries if entry in kept]
 
 
-def _stands(entry: Entry) -> bool:
-    """Whether this speaks for the column that tells a cluster apart: few gaps do not."""
-    return not entry.is_gap or entry.number >= MOSTLY
+def _due(entries: Sequence[Entry], apart: Sequence[str]) -> list[Entry]:
+    """What speaks for the two columns that tell a cluster apart best: few gaps do not."""
+    told = [entry for entry in reversed(entries) if not entry.is_gap or entry.number >= MOSTLY]
+    by_name = {entry.source: entry for entry in told}  # the most telling one stays
+    return [by_name[name] for name in apart[:2] if name in by_name]
 
 
 def _size(record: Cluster) -> str:
