@@ -428,7 +428,7 @@ def test_rows_whose_directions_count_are_not_scaled(run, option, value):
 )
 def test_the_cost_is_compared_with_that_of_plain_labels(annealed, plain, first, percent):
     model = SimpleNamespace(inertia_=annealed, objective_history_=[first])
-    fitted = Fitted(model, None, 1.0, SimpleNamespace(inertia_=plain))
+    fitted = Fitted(model, 1.0, SimpleNamespace(inertia_=plain))
     assert fitted.percent_above_plain == pytest.approx(percent)
 
 
@@ -437,5 +437,5 @@ def test_what_the_graph_has_preferred_is_written(preferred, written):
     result = SimpleNamespace(preferred=preferred)
     annealed = SimpleNamespace(inertia_=10.05, objective_history_=[20.0], result_=result)
     plain = SimpleNamespace(inertia_=10.0)
-    model = Fitted(annealed, None, 1.0, plain).model
+    model = Fitted(annealed, 1.0, plain).model
     assert model is {"plain": plain, "annealed": annealed}[written]

@@ -37,7 +37,6 @@ class Fitted:
     """The fitted model, and with ``--compare`` plain kernel k-means from the same start."""
 
     annealed: KernelPowerKMeans | MultiKernelPowerKMeans
-    preparation: Any
     seconds: float
     plain: KernelKMeans | None = None
     plain_seconds: float = 0.0
@@ -57,12 +56,6 @@ class Fitted:
         """The model of lower cost; the annealed one if the graph has preferred a higher cost."""
         dearer = self.percent_above_plain > 0 and self.annealed.result_.preferred is None
         return self.plain if self.plain is not None and dearer else self.annealed
-
-    @property
-    def pipeline(self) -> Pipeline:
-        """The preparation of the table, if there is any, and the model."""
-        before = [] if self.preparation is None else [("prepare", self.preparation)]
-        return Pipeline([*before, ("cluster", self.model)])
 
 
 def run_fit(job: FitJob) -> None:
@@ -84,7 +77,9 @@ def run_fit(job: FitJob) -> None:
         fitted = fit_task(job, task, search)
         far = far_beyond(fitted.model, task.Z, task.weights)
     reading, used = task.table.reading.chosen(), list(task.columns)
-    model, estimator = Model(fitted.pipeline, used, job.dtype, reading, far), fitted.model
+    before = [] if task.preparation is None else [("prepare", task.preparation)]
+    estimator, pipeline = fitted.model, Pipeline([*before, ("cluster", fitted.model)])
+    model = Model(pipeline, used, job.dtype, reading, far)
     if earlier is not None:
         chosen["changes"] = _changes(job, task, model, earlier)
     row_names = names_of_rows(task, names)
@@ -109,14 +104,12 @@ def run_fit(job: FitJob) -> None:
     if "plot" in files:
         from kernelmeans.plotting import plot_fit
 
-        drawn = plot_fit(fitted.pipeline, task.X)
+        drawn = plot_fit(pipeline, task.X)
         writers[files["plot"]] = outputs.picture_writer(drawn, files["plot"])
     if search is not None and "scores" in files:
         writers[files["scores"]] = outputs.picture_writer(search.plot(), files["scores"])
     if "report" in files:
-        writers[files["report"]] = report_writer(
-            job, task, fitted.pipeline, search, columns, row_names
-        )
+        writers[files["report"]] = report_writer(job, task, pipeline, search, columns, row_names)
     outputs.write_all(writers)
     new = set(map(os.path.realpath, writers))
     usual = [path for path in job.usual_files() if path.exists()]
@@ -150,8 +143,8 @@ def fit_task(job: FitJob, task: Task, search: ClusterSearch | None = None) -> Fi
     else:
         seconds = timed(estimator, "clustering")
     if not job.compare:
-        return Fitted(estimator, task.preparation, seconds)
+        return Fitted(estimator, seconds)
     shared = KernelKMeans().get_params().keys() - {"n_swaps"}
     plain = KernelKMeans(**{name: getattr(estimator, name) for name in shared})
     plain_seconds = timed(plain, "comparing with plain k-means")
-    return Fitted(estimator, task.preparation, seconds, plain, plain_seconds)
+    return Fitted(estimator, seconds, plain, plain_seconds)

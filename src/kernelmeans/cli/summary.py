@@ -48,8 +48,8 @@ def fit_summary(
         **({} if fitted.plain is None else _comparison(fitted, fitted.plain)),
         **course(annealed),
         "seconds": fitted.seconds,
-        "scaled": job.scales and fitted.preparation is not None,
-        **columns_taken(fitted.preparation),
+        "scaled": job.scales and task.preparation is not None,
+        **columns_taken(task.preparation),
         # JSON knows no infinity, but Python reads this one.
         "parameters": {
             name: "inf" if isinstance(value, float) and value == math.inf else value
