@@ -11,7 +11,6 @@ from kernelmeans.cli import outputs
 def write_digits(path: Path, label: str) -> None:
     """Write 1797 handwritten digits. Each line has the 64 pixels of an image, and its digit."""
     digits = load_digits()
-    names = [f"pixel_{row}_{column}" for row in range(8) for column in range(8)]
-    frame = pl.DataFrame(digits.data.astype("int8"), schema=names)
+    frame = pl.DataFrame(digits.data.astype("int8"), schema=digits.feature_names)
     frame = frame.with_columns(pl.Series(label, digits.target))
     outputs.write_all({path: frame.write_csv})
