@@ -24,7 +24,6 @@ from kernelmeans.cli.jobs import TableJob
 from kernelmeans.cli.labels import first_identifier
 from kernelmeans.cli.views import kernels_of, read_views
 from kernelmeans.models.placing import kept, without_value
-from kernelmeans.profiles.describing import categories_of
 from kernelmeans.rows import Rows
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.files.archives import check_size
@@ -64,7 +63,7 @@ class Task:
     preparation : TableTransformer, StandardScaler or None
         What has made Z of the table.
     categories : list of str
-        Columns and annotations that are categories, whatever their values.
+        Columns and annotations that are categories by the file or by an option.
     view_columns : list of int or None
         With views, the number of columns of the table that each kernel sees.
     like : ndarray of int of shape (n_rows,) or None, default=None
@@ -129,7 +128,7 @@ def prepare(job: TableJob) -> Task:
         if views is not None:
             kernels, view_columns = kernels_of(seen, places)
             estimator.set_params(kernels=kernels)
-    categories = [*table.categories, *categorical, *categories_of([preparation])]
+    categories = [*table.categories, *categorical]
     return Task(
         estimator,
         table,

@@ -148,15 +148,8 @@ def describe(
         )
     given = received(sample_weight, "sample_weight")
     weights = _check_sample_weight(given, columns.X, dtype=np.float64, ensure_non_negative=True)
-    categories = matching(categorical, columns, "categorical")
-    kinds = dict.fromkeys([*categories, *categories_of(transformers)], "category")
+    kinds = dict.fromkeys(matching(categorical, columns, "categorical"), "category")
     return described(found, columns, transformers, weights=weights, max_rows=max_rows, kinds=kinds)
-
-
-def categories_of(transformers: Sequence[Any]) -> list[str]:
-    """The columns that a model takes for categories."""
-    tables = tables_among(transformers)
-    return [one.name for table in tables for one in table.columns_ if one.kind == "category"]
 
 
 def used_columns(transformers: Sequence[Any], columns: Iterable[str]) -> set[str]:
@@ -197,7 +190,7 @@ def described(
     *,
     weights: Array | None = None,
     max_rows: int = 3,
-    kinds: Mapping[str, str] | None = None,
+    kinds: Mapping[str, str],
     used: Collection[str] = (),
     row_names: Any = None,
     with_texts: bool = True,
@@ -211,14 +204,14 @@ def described(
     columns : mapping of str to ndarray of shape (n_rows,)
         The table; missing values are None or NaN.
     transformers : sequence of transformer, default=()
-        Those of the model: a `TableTransformer` knows how numbers are written, and which clusters
-        depend on as logarithms.
+        Those of the model: a `TableTransformer` knows how numbers are written, which clusters
+        depend on as logarithms, and what is a category.
     weights : ndarray of shape (n_rows,), default=None
         Sample weights; all ones when None.
     max_rows : int, default=3
         Most typical rows and most border rows of each cluster.
-    kinds : mapping of str to str, default=None
-        Columns to take for categories, and what these are called.
+    kinds : mapping of str to str
+        More columns to take for categories, and what these are called.
     used : collection of str, default=()
         The columns that the clusters depend on, if no transformer knows them; all if empty.
     row_names : ndarray of shape (n_rows,), default=None
@@ -245,7 +238,7 @@ def described(
         unknown if values is None else first_of_each(values, codes, len(names), max_rows)
         for values in (found.distances, found.border_gaps)
     )
-    profiles = dict(_profiles(columns, grouped, kinds or {}, tables_among(transformers)))
+    profiles = dict(_profiles(columns, grouped, kinds, transformers))
     used = used_columns(transformers, used or columns)
     pairs = {
         name: (profiles[name], profiles.get(f"{name}{IS_MISSING}"))
@@ -343,11 +336,13 @@ def _profiles(
     columns: Mapping[str, Array],
     grouped: Grouped,
     kinds: Mapping[str, str],
-    tables: Sequence[TableTransformer],
+    transformers: Sequence[Any],
 ) -> Iterator[tuple[str, Profile]]:
     """All columns but nested ones, and after each with gaps where these are."""
-    knees = logarithms_of(tables)
-    read = reader_of(tables)
+    tables = tables_among(transformers)
+    categories = [one.name for table in tables for one in table.columns_ if one.kind == "category"]
+    kinds = dict.fromkeys(categories, "category") | {**kinds}
+    knees, read = logarithms_of(transformers), reader_of(transformers)
     for name in columns:
         typed = isinstance(columns, Table) and columns.is_category(name)
         values = read(name, np.asarray(columns[name]))

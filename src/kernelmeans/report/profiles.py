@@ -11,13 +11,7 @@ from kernelmeans._text import counted
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.profiles import Description, Entry
 from kernelmeans.profiles.columns import AVERAGES, FEWEST
-from kernelmeans.profiles.describing import (
-    categories_of,
-    described,
-    logarithms_of,
-    reader_of,
-    used_columns,
-)
+from kernelmeans.profiles.describing import described, logarithms_of, reader_of, used_columns
 from kernelmeans.profiles.description import shortlist
 from kernelmeans.profiles.rows import Placed
 from kernelmeans.profiles.texts import lines_of_each, text_columns
@@ -81,10 +75,9 @@ def add_profiles(
             f"table has {counted(n_rows, 'row')} and the model {len(subject.labels)}: give a table "
             "of the same rows in the same order."
         )
-    named = [*matching(categorical, table, "categorical"), *categories_of(subject.transformers)]
+    kinds = dict.fromkeys(matching(categorical, table, "categorical"), "category")
     placed = Placed(subject.labels, n_clusters=len(clusters))
     used = used_columns(subject.transformers, table)
-    kinds = dict.fromkeys(named, "category")
     description = described(placed, table, subject.transformers, kinds=kinds, with_texts=rows)
     chosen = [_telling(description, one, rows) for one in clusters]
     words = {one.column for one in description.entries if one.kind in _WORDS}
