@@ -15,7 +15,7 @@ from kernelmeans._frames import with_columns_of
 from kernelmeans._given import plain, with_gaps
 from kernelmeans._sklearn import _num_samples, _safe_indexing
 from kernelmeans._text import shortened
-from kernelmeans._typing import IntArray
+from kernelmeans._typing import Array, IntArray
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.dask import computed
 
@@ -130,6 +130,13 @@ def taken(X: Any, rows: IntArray | slice, model: Any) -> Any:
     taken = _safe_indexing(X, rows)
     named = isinstance(X, Rows) and X.names
     return Rows(taken, X.source, X.names) if named else taken
+
+
+def exact(model: Any, values: Any) -> Array:
+    """Costs or objectives of a fit, 0 where they are no more than rounding."""
+    # A power mean may be as many times its smallest distance as there are clusters.
+    rounding = 2 * model._n_centroids * model.result_.rounding
+    return np.where(np.abs(values) <= rounding, 0.0, values)
 
 
 def on_host(values: Any) -> Any:

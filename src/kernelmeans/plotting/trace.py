@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
-from kernelmeans._fitted import parts
+from kernelmeans._fitted import exact, parts
 from kernelmeans._text import counted
 from kernelmeans._typing import Array
 from kernelmeans.plotting.style import BLUE, DASHED, RED, REMARK, finish, slide
@@ -78,13 +78,12 @@ def draw_trace(axes: Sequence[Axes], estimator: Any) -> None:
             "kernelmeans, or draw its clusters with plot_fit."
         )
     result = model.result_
-    histories = list(zip(result.objective_history, result.power_history, strict=True))
+    objectives = [exact(model, objective) for objective in result.objective_history]
+    histories = list(zip(objectives, result.power_history, strict=True))
     best = histories.pop(result.best)
-    # A power mean may be as many times its smallest distance as there are clusters.
-    noise = 2 * model._n_centroids * result.rounding
     for objective, power in histories:
-        _draw_steps(axes, objective, power, noise, color="0.6", linewidth=0.8)
-    _draw_steps(axes, *best, noise, color=BLUE, marker=".", markersize=4, linewidth=1.2, zorder=3)
+        _draw_steps(axes, objective, power, color="0.6", linewidth=0.8)
+    _draw_steps(axes, *best, color=BLUE, marker=".", markersize=4, linewidth=1.2, zorder=3)
     hard = np.flatnonzero(np.isinf(best[1])) + 1
     restarts = f", the best of {1 + len(histories)} restarts" * bool(histories)
     shaded = f" (shaded: {counted(len(hard), 'hard step')})" * bool(len(hard))
@@ -107,12 +106,10 @@ def draw_trace(axes: Sequence[Axes], estimator: Any) -> None:
         finish(ax)
 
 
-def _draw_steps(
-    axes: Sequence[Axes], objective: Array, power: Array, noise: float, **style: Any
-) -> None:
+def _draw_steps(axes: Sequence[Axes], objective: Array, power: Array, **style: Any) -> None:
     """Draw one restart: the objective of all steps, the power of soft ones."""
     steps, soft = np.arange(1, len(power) + 1), np.isfinite(power)
-    axes[0].plot(steps, np.where(np.abs(objective) <= noise, 0, objective), **style)
+    axes[0].plot(steps, objective, **style)
     axes[1].plot(steps[soft], -power[soft], **style)
 
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from kernelmeans._fitted import exact
 from kernelmeans._given import checked_names
 from kernelmeans._numbers import finite
-from kernelmeans._typing import Array
 
 #: Most steps of a trace.
 MOST_STEPS = 200
@@ -43,7 +43,7 @@ def trace(model: Any) -> dict[str, Any]:
     power = np.asarray(model.power_history_, dtype=float)
     kept = np.unique(np.linspace(0, len(power) - 1, MOST_STEPS).astype(int))
     return {
-        "objective": _exact(model, np.asarray(model.objective_history_)[kept]).tolist(),
+        "objective": exact(model, np.asarray(model.objective_history_)[kept]).tolist(),
         "power": finite(power[kept].tolist()),
         "restarts": len(model.result_.cost),
     }
@@ -56,7 +56,7 @@ def kinds_held(approximation: dict[str, Any]) -> list[str]:
 
 def cost(model: Any) -> float:
     """The cost of a fit, 0 within rounding."""
-    return float(_exact(model, model.inertia_))
+    return float(exact(model, model.inertia_))
 
 
 def critical_power(model: Any) -> float | None:
@@ -84,9 +84,3 @@ def _kernel(model: Any, names: Sequence[str] | None) -> dict[str, Any]:
         "pieces": model.n_pieces_,
     }
     return found | {"graph": {name: np.asarray(one).item() for name, one in graph.items()}}
-
-
-def _exact(model: Any, values: Any) -> Array:
-    """Costs, those within rounding 0."""
-    rounding = 2 * model._n_centroids * model.result_.rounding
-    return np.where(np.abs(values) > rounding, values, 0.0)
