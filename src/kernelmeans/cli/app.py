@@ -52,7 +52,6 @@ def fit(ctx: click.Context, /, **chosen: Any) -> None:
 
         arguments = ctx.meta[options.ARGUMENTS]
         job = FitJob.of(chosen, parameters=parameters, arguments=arguments, warned=warned)
-        job.check_early()
 
         from kernelmeans.cli.fit import run_fit
 
@@ -83,7 +82,6 @@ def choose(ctx: click.Context, /, **chosen: Any) -> None:
         from kernelmeans.cli.jobs import ChooseJob
 
         job = ChooseJob.of(chosen, parameters=parameters, search=search, options=for_fit)
-        job.check_early()
 
         from kernelmeans.cli.choose import run_choose
 
@@ -114,7 +112,6 @@ def predict(**chosen: Any) -> None:
         from kernelmeans.cli.jobs import PredictJob
 
         job = PredictJob.of(chosen)
-        job.check_early()
 
         from kernelmeans.cli.predict import run_predict
 

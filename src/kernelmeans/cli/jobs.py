@@ -54,9 +54,16 @@ class Job(Reading):
 
     @classmethod
     def of(cls, chosen: Mapping[str, Any], **more: Any) -> Self:
-        """Make a job from the options of a command. Options that a job lacks are ignored."""
+        """Make a job from the options of a command. Options that a job lacks are ignored.
+
+        A job that is wrong whatever the table holds is refused before the table is opened.
+        """
         known = {field.name for field in fields(cls)} & chosen.keys()
-        return cls(**{name: chosen[name] for name in known}, **more)
+        job = cls(**{name: chosen[name] for name in known}, **more)
+        job.check()
+        known_suffix(job.data)
+        outputs.check_writable(job.files().values(), source=job.data, force=job.force)
+        return job
 
     def place(self, chosen: Path | None, ending: str) -> Path:
         """Return the path of a file: the chosen path, or one named after the input."""
@@ -77,12 +84,6 @@ class Job(Reading):
     def usual_files(self) -> list[Path]:
         """Return the paths of all files that such a job can write, if no option names them."""
         return [self.place(None, ending) for ending in self.endings.values()]
-
-    def check_early(self) -> None:
-        """Refuse a job that is wrong whatever the table holds, before opening it."""
-        self.check()
-        known_suffix(self.data)
-        outputs.check_writable(self.files().values(), source=self.data, force=self.force)
 
     def check(self) -> None:
         """Refuse options that are wrong whatever the data."""
