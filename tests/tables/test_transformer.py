@@ -427,6 +427,7 @@ def test_the_sign_of_a_column_is_remembered(library, sign, right, wrong):
             with pytest.raises(ValueError, match=re.escape(f"'x' ('{new[0]}'{told} in row 0)")):
                 prepare.transform(library({"x": new}))
         del prepare._written  # as before signs were remembered
+        prepare._upgrade({})
         for new in right + wrong:
             np.testing.assert_array_equal(prepare.transform(library({"x": new[:1]})), expected[:1])
 
@@ -582,20 +583,40 @@ def test_large_numbers_do_not_overflow(factor):
     assert filled == pytest.approx(np.nanmedian(frame["a"] / factor) * factor)
 
 
-def test_a_transformer_of_before_has_no_spellings():
+def test_a_transformer_of_before_is_brought_up_to_date():
     transformer = TableTransformer().fit(table())
     Z = transformer.transform(table())
-    del transformer._written
-    np.testing.assert_array_equal(transformer.transform(table()), Z)
-    assert transformer.is_well_formed()
-    for wrong in (
-        {"_spellings": {"age": ["x"]}},
-        {"_signs": {"age": 3}},
-        {"_written": {"age": [".", "", 3]}},
-    ):
-        again = pickle.loads(pickle.dumps(transformer))
+    before = pickle.loads(pickle.dumps(transformer))
+    for name in ("_written", "_digits", "_flags"):
+        delattr(before, name)
+    again = pickle.loads(pickle.dumps(before))
+    again._upgrade({})
+    np.testing.assert_array_equal(again.transform(table()), Z)
+    assert again.is_well_formed()
+    for wrong in ({"_signs": {"age": 3}}, {"_written": {"age": [".", "", 3]}}):
+        again = pickle.loads(pickle.dumps(before))
         vars(again).update(wrong)
+        again._upgrade({})
         assert not again.is_well_formed()
+
+
+def test_a_transformer_of_before_fills_gaps_with_medians():
+    transformer = TableTransformer().fit(table())
+    before = pickle.loads(pickle.dumps(transformer))
+    del before._donors
+    used = [one for one in before.columns_ if one.used]
+    medians = {one.name: float(place) for place, one in enumerate(used, 1)}
+    before._medians = np.array([medians.get(one.name, 0.0) for one in before.columns_])
+    before._upgrade({})
+    assert before.is_well_formed()
+    frame = table()
+    gaps = [one.name for one in used if one.kind in ("number", "flag")]
+    assert frame[gaps].isna().any(axis=None)
+    filled = frame.assign(**{name: frame[name].fillna(medians[name]) for name in gaps})
+    expected, found = transformer.transform(filled), before.transform(frame)
+    has_gap = before.get_feature_names_out()
+    kept = [not name.endswith("is missing") for name in has_gap]
+    np.testing.assert_array_equal(found[:, kept], expected[:, kept])
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def prepare(job: TableJob) -> Task:
         else:
             X, Z, preparation, rows = _prepared(job, table, X, features, called, categorical)
             used = preparation._used()
-            places = {one.name: range(at.start, at.stop) for one, _, _, at in used}
+            places = {one.name: range(at.start, at.stop) for one, _, at in used}
             labels, weights = values.labels_and_weights(table, job, job.dtype, rows)
         if views is not None:
             kernels, view_columns = kernels_of(seen, places)
@@ -244,7 +244,7 @@ def _note_large_columns(job: TableJob, Z: Array, transformer: TableTransformer) 
     squares = np.zeros(Z.shape[1])
     for rows in gen_batches(len(Z), BATCH):
         squares += np.square(Z[rows] / scale).sum(axis=0)
-    parts = {one.name: squares[place].sum() for one, _, _, place in transformer._used()}
+    parts = {one.name: squares[place].sum() for one, _, place in transformer._used()}
     few = sorted(parts, key=lambda name: -parts[name])[: int(LARGE_AMONG * len(parts))]
     if sum(parts[name] for name in few) > LARGE * squares.sum():
         few = [name for name in few if parts[name] > (1 - LARGE) * squares.sum() / len(few)]

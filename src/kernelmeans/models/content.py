@@ -146,12 +146,14 @@ def _as_model(kind: type["Model"], path: Path, content: Any) -> "Model":
             "install that version, or fit again"
         )
     parts: dict[str, Any] = {part.name: content.get(part.name) for part in fields(kind)}
-    if _well_formed(model := kind(**parts)):
+    model = kind(**parts)
+    if isinstance(model.pipeline, Pipeline):
         for _, step in model.pipeline.steps:
             _add_parameters(step)
-        if isinstance(model.pipeline[0], TableTransformer):
-            model.pipeline[0].take_reading(model.reading or {})
-        return model
+            if isinstance(step, TableTransformer):
+                step._upgrade(model.reading or {})
+        if _well_formed(model):
+            return model
     raise InputError(f"{path}: the model is incomplete; fit it again")
 
 
@@ -164,8 +166,6 @@ def _add_parameters(step: Any) -> None:
 
 def _well_formed(model: "Model") -> bool:
     """Say whether the parts of a model have the types and sizes that `fit` gives them."""
-    if not isinstance(model.pipeline, Pipeline):
-        return False
     *before, estimator = [step for _, step in model.pipeline.steps]
     several = isinstance(estimator, kernelmeans.MultiKernelPowerKMeans)
     single = isinstance(estimator, kernelmeans.KernelKMeans | kernelmeans.KernelPowerKMeans)

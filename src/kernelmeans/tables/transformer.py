@@ -37,7 +37,6 @@ from kernelmeans.tables.inspection import (
     unseen_values,
 )
 from kernelmeans.tables.kinds import USED, marks_of
-from kernelmeans.tables.numerals import all_groups
 from kernelmeans.tables.spellings import Doubt, Marks, Spelling, said_doubts
 from kernelmeans.tables.totals import totals_message
 from kernelmeans.tables.values import UNSEEN, is_flag_in_words, read_column
@@ -306,7 +305,7 @@ class TableTransformer(TransformerMixin, Estimator):
             has not seen.
         """
         table = self._table(X)
-        Z = self._empty(table)
+        Z = self._empty(table.n_rows)
         found = self._read(table, Z)
         if found.wrong or self.missing != "impute":
             check_placeable(found, table)
@@ -387,11 +386,10 @@ class TableTransformer(TransformerMixin, Estimator):
         columns, n_columns = vars(self).get("_columns"), self.n_features_in_
         if not isinstance(columns, dict) or list(columns) != list(Column._fields):
             return False
-        # Newer models have no medians.
-        arrays = [*columns.values(), self._units, vars(self).get("_medians", self._units)]
+        arrays = [*columns.values(), self._units]
         if not all(isinstance(one, np.ndarray) and one.shape == (n_columns,) for one in arrays):
             return False
-        if "".join(one.dtype.kind for one in arrays) != "UUbUiibbff":
+        if "".join(one.dtype.kind for one in arrays) != "UUbUiibbf":
             return False
         used = list(self._used())
         n_scaled = used[-1][-1].stop if used else 0
@@ -402,12 +400,13 @@ class TableTransformer(TransformerMixin, Estimator):
             and all(one.kind in USED for one, *_ in used)
             and all((one.kind == "category") == bool(one.n_values) for one, *_ in used)
             and all(self._has_values(one) for one, *_ in used)
-            and all(type(one) is float for one in vars(self).get("_flags", {}).values())
-            and all(type(one) is int for one in vars(self).get("_digits", {}).values())
+            and all(type(one) is float for one in self._flags.values())
+            and all(type(one) is int for one in self._digits.values())
             and all(self._spelling(one.name).is_well_formed() for one, *_ in used)
             and self._can_scale(n_scaled)
             and self._can_fill(n_scaled)
-            and all(type(one) in (str, int, float) for one in self._missing_values())
+            and isinstance(self.missing_values, tuple | list)
+            and all(type(one) in (str, int, float) for one in self.missing_values)
         )
 
     def _can_scale(self, n_columns: int) -> bool:
@@ -473,7 +472,7 @@ class TableTransformer(TransformerMixin, Estimator):
             one.column.name: one.doubt for one in decisions if one.doubt and one.column.used
         }:
             warn_user(said_doubts(doubts))
-        Z = self._empty(table)
+        Z = self._empty(table.n_rows)
         found = self._read(table, Z)
         if found.wrong or self.missing == "error":
             check_placeable(found, table)
@@ -531,22 +530,18 @@ class TableTransformer(TransformerMixin, Estimator):
         self._named, self._n_rows = table.named, table.n_rows
         self.n_features_in_ = len(columns)
 
-    def _used(self) -> Iterator[tuple[Column, float, float, slice]]:
-        """Used columns, their fillings and knees, and their places in the result."""
+    def _used(self) -> Iterator[tuple[Column, float, slice]]:
+        """Used columns, their knees, and their places in the result."""
         start = 0
-        # Older models fill gaps with medians.
-        fillings = vars(self).get("_medians", np.full(len(self._units), np.nan))
-        for column, filling, knee in zip(
-            self.columns_, fillings.tolist(), self._units.tolist(), strict=True
-        ):
+        for column, knee in zip(self.columns_, self._units.tolist(), strict=True):
             if column.used:
                 width = column.n_values or 1 + column.has_indicator
-                yield column, filling, knee, slice(start, start + width)
+                yield column, knee, slice(start, start + width)
                 start += width
 
     def _logarithms(self) -> dict[str, float]:
         """The knees of the columns that are taken as logarithms, and of their copies."""
-        knees = {column.name: knee for column, _, knee, _ in self._used() if knee}
+        knees = {column.name: knee for column, knee, _ in self._used() if knee}
         copies = {f"as {name!r}": knee for name, knee in knees.items()}
         return knees | {
             one.name: copies[one.reason] for one in self.columns_ if one.reason in copies
@@ -559,54 +554,50 @@ class TableTransformer(TransformerMixin, Estimator):
 
     def _spelling(self, name: str) -> Spelling:
         """How numbers in a column are written."""
-        if "_written" in vars(self):
-            decimal, groups, unit, *words = self._written.get(name, [".", "", ""])
-            return Spelling(decimal, groups, unit, words, vars(self).get("_digits", {}).get(name))
-        # Older models know one decimal mark, words, and maybe signs.
-        decimal, *words = vars(self).get("_spellings", {}).get(name, ["."])
-        signs = vars(self).get("_signs")
-        unit = None if signs is None else signs.get(name, "")
-        return Spelling(decimal, all_groups(decimal), unit, words)
+        decimal, groups, unit, *words = self._written.get(name, [".", "", ""])
+        return Spelling(decimal, groups, unit, words, self._digits.get(name))
 
-    def take_reading(self, reading: Mapping[str, Any]) -> None:
-        """Take over how an earlier version read the file of its fit, which it kept by itself.
+    def _upgrade(self, reading: Mapping[str, Any]) -> None:
+        """Put the state of an earlier version, read from a file, in the form of this one.
 
         Parameters
         ----------
         reading : mapping
-            The decimal mark, the marks between groups or "none", and the units of columns, as far
-            as they are known.
+            How an earlier version read the file of its fit, which it kept by itself: the decimal
+            mark, the marks between groups or "none", and the units of columns, as far as they are
+            known.
         """
-        if "_written" in vars(self):
-            return
-        decimal, units = reading.get("decimal"), reading.get("units", {"": None})
-        written = {}
-        for column, *_ in self._used():
-            own = self._spelling(column.name)
-            mark = decimal or own.decimal
-            allowed = Marks.of(mark, reading.get("thousands")).groups(mark)
-            unit = own.unit or units.get(column.name, units.get("", ""))
-            written[column.name] = [mark, allowed, unit, *own.words]
-        self._written, self.decimal, self.thousands = written, None, None
+        state = vars(self)
+        state.setdefault("_digits", {})
+        state.setdefault("_flags", {})
+        if "_written" not in state:
+            # The first versions knew one decimal mark, words, and maybe signs.
+            spellings, signs = state.pop("_spellings", {}), state.pop("_signs", {})
+            units = reading.get("units", {"": None})
+            self._written, self.decimal, self.thousands = {}, None, None
+            for name in (column.name for column, *_ in self._used()):
+                own, *words = spellings.get(name, ["."])
+                mark = reading.get("decimal") or own
+                groups = Marks.of(mark, reading.get("thousands")).groups(mark)
+                unit = signs.get(name) or units.get(name, units.get("", ""))
+                self._written[name] = [mark, groups, unit, *words]
+        if "_medians" in state and self.is_well_formed():  # they filled gaps, as a donor does
+            row, medians = self._empty(1), state.pop("_medians")[self._columns["used"]]
+            for (_, knee, place), median in zip(self._used(), medians, strict=True):
+                row[0, place] = logarithms(median, knee) if knee else median
+            self._donors = self._scaled(row)
 
     def _marks(self) -> Marks:
-        """The marks of numbers that the user names; older models know none."""
-        given = vars(self)
-        return Marks.of(given.get("decimal"), given.get("thousands"))._replace(guess=self._guess)
+        """The marks of numbers that the user names."""
+        return Marks.of(self.decimal, self.thousands)._replace(guess=self._guess)
 
-    def _missing_values(self) -> Sequence[str | float]:
-        """Further values that stand for missing ones; older models know none."""
-        values = vars(self).get("missing_values", ())
-        return values if isinstance(values, tuple | list) else [values]
-
-    def _empty(self, table: Table) -> Array:
-        width = [place.stop for *_, place in self._used()][-1]
-        return np.empty((table.n_rows, width), self.dtype)
+    def _empty(self, n_rows: int) -> Array:
+        return np.empty((n_rows, [place.stop for *_, place in self._used()][-1]), self.dtype)
 
     def _table(self, X: Any) -> Table:
         """New rows, with the names of the fit where they have none."""
         check_is_fitted(self)
-        table = Table(X, missing_values=self._missing_values())
+        table = Table(X, missing_values=self.missing_values)
         lacking = [one.name for one in self.columns_ if one.used and one.name not in table]
         if table.named and not lacking:
             return table
@@ -616,7 +607,7 @@ class TableTransformer(TransformerMixin, Estimator):
                 f"{listed(table.names)}."
             )
         _check_n_features(self, table.X, reset=False)
-        return Table(table.X, self._columns["name"].tolist(), self._missing_values())
+        return Table(table.X, self._columns["name"].tolist(), self.missing_values)
 
     def _proof(self, table: Table, marks: Marks) -> Callable[[], str | None]:
         """A function that finds the decimal mark that new rows prove, when it is first asked."""
@@ -636,8 +627,7 @@ class TableTransformer(TransformerMixin, Estimator):
         doubts: dict[str, Doubt] = {}
         marks = self._marks()
         proved = self._proof(table, marks)
-        highest_of = vars(self).get("_flags", {})  # older models take any number for a flag
-        for column, filling, knee, place in self._used():
+        for column, knee, place in self._used():
             values = table[column.name]
             known = self._values.get(column.name)
             spelling = self._spelling(column.name)
@@ -645,7 +635,7 @@ class TableTransformer(TransformerMixin, Estimator):
             numbers = read.astype(self.dtype)
             if doubt is not None:
                 doubts[column.name] = doubt
-            if highest := highest_of.get(column.name):
+            if highest := self._flags.get(column.name):
                 is_flag = np.isin(numbers, np.arange(highest + 1))
                 numbers[~is_flag & ~np.isnan(numbers)] = np.inf
             if known is not None:
@@ -663,13 +653,13 @@ class TableTransformer(TransformerMixin, Estimator):
                 placeable[rows] = False
             lacks = np.isnan(numbers)
             empty &= lacks
+            numbers[lacks] = np.nan  # a signaling one would warn
             if lacks.any():
                 n_missing[column.name] = int(lacks.sum())
                 if self.missing != "impute":
                     placeable &= ~lacks
             if Z is not None:
-                filled = np.where(lacks, filling, numbers)
-                Z[:, place.start] = logarithms(filled, knee) if knee else filled
+                Z[:, place.start] = logarithms(numbers, knee) if knee else numbers
                 if column.has_indicator:
                     Z[:, place.start + 1] = lacks
         return Inspection(placeable & ~empty, wrong, unseen, n_missing, int(empty.sum()), doubts)
@@ -690,7 +680,7 @@ class TableTransformer(TransformerMixin, Estimator):
         for name in ("mean_", "var_", "scale_"):
             setattr(scaler, name, np.concatenate([vars(part)[name] for part in parts]))
         scaler.n_samples_seen_ = np.count_nonzero(kept)
-        for column, _, _, place in self._used():
+        for column, _, place in self._used():
             if not np.isfinite(scaler.var_[place]).all():
                 raise ValueError(
                     f"X: the numbers of column {column.name!r} are so large that their variance "
