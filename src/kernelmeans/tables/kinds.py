@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from kernelmeans._frames import are_vectors
 from kernelmeans._text import counted, first, shortened
 from kernelmeans._typing import Array, BoolArray
 from kernelmeans.tables.frames import Table
@@ -236,22 +237,12 @@ def _usage(values: Array, name: str) -> str:
     """How to use lists of numbers, all of one length, or structs; empty for anything else."""
     if all(isinstance(value, dict) for value in values):
         return f'structs: frame.unnest("{name}") of polars makes columns of them'
-    lengths = set(map(_n_numbers, values))
-    if len(lengths) > 1 or 0 in lengths:
+    if not (are_vectors(values) and len(values[0])):
         return ""
     return (
         f'{LISTS}: fit np.vstack(frame["{name}"]), or save that as .npy and fit it with '
         "--metric cosine"
     )
-
-
-def _n_numbers(value: Any) -> int:
-    """The length of a list of numbers; 0 for anything else."""
-    try:
-        array = np.asarray(value)
-    except ValueError:  # lists of several lengths
-        return 0
-    return len(array) if array.ndim == 1 and array.dtype.kind in "biuf" else 0
 
 
 def _among_texts(texts: Texts, values: Array, name: str, is_category: bool, marks: Marks) -> Found:

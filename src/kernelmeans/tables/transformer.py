@@ -567,7 +567,7 @@ class TableTransformer(TransformerMixin, Estimator):
             mark, the marks between groups or "none", and the units of columns, as far as they are
             known.
         """
-        state = vars(self)
+        state = self.__dict__
         state.setdefault("_digits", {})
         state.setdefault("_flags", {})
         if "_written" not in state:
