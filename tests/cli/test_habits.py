@@ -111,7 +111,7 @@ SAID = {
     "a title": ("Customers of 2024\n\n" + text(), "line 3 is taken for the names"),
     "a title with separators": ("Customers;;;\n" + COMMAS, "line 2 is taken for the names"),
     "a title with a comma": ("Report of customers, 2025\n\n" + text(), "line 3 is taken for"),
-    "groups above the names": (",Place,,Money\n" + text(), "line 2 and the one above it"),
+    "groups above the names": (",Place,,Money\n" + text(), "the 2 lines up to line 2"),
     "comments": ("# from the shop\n# in euros\n" + text(), "line 3 is taken for the names"),
     "names in a comment": ("# about\n# " + text(), "line 2 is taken for the names"),
 }

@@ -94,8 +94,8 @@ GROUPED = {
 
 @pytest.mark.parametrize("head", GROUPED.values(), ids=GROUPED)
 def test_names_in_two_lines(head):
-    words = rf"line {len(head)} of the sheet and the one above it are taken for the names"
-    left_out = ", and the lines above them are left out" * (len(head) > 2)
+    words = rf"the 2 lines up to line {len(head)} of the sheet are taken for the names"
+    left_out = ", and the lines above are left out" * (len(head) > 2)
     names = "'town', 'income', 'visits' and 1 more; if they are data, add --no-header"
     with pytest.warns(UserWarning, match=f"{words} of the columns{left_out}: {names}") as said:
         assert_is_plain(read(write(Sheet=[*head, *PLAIN.rows()])))
@@ -104,7 +104,7 @@ def test_names_in_two_lines(head):
 
 def test_names_that_differ_by_the_line_above():
     years = [["id", 2023, None, 2024, None], [None, "q1", "q2", "q1", "q2"]]
-    with pytest.warns(UserWarning, match="line 2 of the sheet and the one above it"):
+    with pytest.warns(UserWarning, match="the 2 lines up to line 2 of the sheet"):
         found = read(write(Sheet=[*years, [1, 2, 3, 4, 5], [6, 7, 8, 9, 10]]))
     assert found.columns == ["id", "2023 q1", "2023 q2", "2024 q1", "2024 q2"]
     assert found.rows() == [(1, 2, 3, 4, 5), (6, 7, 8, 9, 10)]

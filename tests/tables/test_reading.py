@@ -137,7 +137,7 @@ def test_columns_of_several_levels_as_pandas_writes_them(tmp_path, rng, ending, 
     path = tmp_path / f"table.{ending}"
     write = table.to_csv if ending == "csv" else table.to_excel
     write(path)
-    with pytest.warns(UserWarning, match="above it are taken for the names of the columns"):
+    with pytest.warns(UserWarning, match="lines up to line .* are taken for the names"):
         found = read_table(path)
     named = (
         [name or "column_0" for name in index]
@@ -158,7 +158,7 @@ def test_columns_of_three_levels(tmp_path, rng, ending, levels, months):
     table = pd.DataFrame(numbers, pd.Index(list("abcde"), name="shop"), columns)
     path = tmp_path / f"table.{ending}"
     (table.to_csv if ending == "csv" else table.to_excel)(path)
-    with pytest.warns(UserWarning, match="line 4.* and the 3 above it are taken for the names"):
+    with pytest.warns(UserWarning, match="the 4 lines up to line 4.* are taken for the names"):
         found = read_table(path)
     assert found.columns == ["shop", *(" ".join(map(str, column)) for column in columns)]
     np.testing.assert_allclose(found[:, 1:].to_numpy(), numbers)
@@ -187,7 +187,7 @@ PIVOT = two_years(names=[None, "year"]).rename_axis("shop")
 def test_numbers_below_names_of_groups_are_names(tmp_path, write, first):
     write(tmp_path / "table")
     (path,) = tmp_path.iterdir()
-    with pytest.warns(UserWarning, match="above it are taken for the names of the columns"):
+    with pytest.warns(UserWarning, match="lines up to line .* are taken for the names"):
         found = read_table(path)
     names = ["cost 2024", "cost 2025", "sales 2024", "sales 2025"]
     assert found.columns[-5:] == [first, *names]

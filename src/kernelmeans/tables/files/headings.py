@@ -30,13 +30,10 @@ class Head(NamedTuple):
     def say(self, source: Path, line: str, *, is_below: bool) -> None:
         """Warn of lines above the names, which are left out, and of names in several lines."""
         several = self.n_lines > 1
-        above = "the one" if self.n_lines == 2 else f"the {self.n_lines - 1}"
-        lines, them = (
-            (f"{line} and {above} above it are", "them") if several else (f"{line} is", "it")
-        )
+        lines = f"the {self.n_lines} lines up to {line} are" if several else f"{line} is"
         said = f"{source}: {lines} taken for the names of the columns"
         if is_below:
-            said += f", and the lines above {them} are left out"
+            said += ", and the lines above are left out"
         if several:
             said += f": {listed(self.names, most=3)}; if they are data, add --no-header"
         if is_below or several:
