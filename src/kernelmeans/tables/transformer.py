@@ -395,37 +395,27 @@ class TableTransformer(TransformerMixin, Estimator):
         n_scaled = used[-1][-1].stop if used else 0
         return (
             n_scaled > 0
-            and self.dtype in ("float64", "float32")
-            and self.missing in ("impute", "drop", "error")
             and all(one.kind in USED for one, *_ in used)
             and all((one.kind == "category") == bool(one.n_values) for one, *_ in used)
             and all(self._has_values(one) for one, *_ in used)
             and all(type(one) is float for one in self._flags.values())
             and all(type(one) is int for one in self._digits.values())
             and all(self._spelling(one.name).is_well_formed() for one, *_ in used)
-            and self._can_scale(n_scaled)
-            and self._can_fill(n_scaled)
-            and isinstance(self.missing_values, tuple | list)
+            and self._makes_numbers(n_scaled)
             and all(type(one) in (str, int, float) for one in self.missing_values)
         )
 
-    def _can_scale(self, n_columns: int) -> bool:
-        """Say whether rows of so many columns can be scaled."""
-        scaler, row = self.scaler_, np.zeros((1, n_columns))
+    def _makes_numbers(self, n_columns: int) -> bool:
+        """Say whether rows of so many columns can be scaled, and gaps filled if they are to be."""
+        rows, scaler = np.full((1, n_columns), np.nan), self.scaler_
         with suppress(Exception), np.errstate(all="ignore"):
-            fits = (
-                scaler is None or np.shape(scaler.mean_) == np.shape(scaler.scale_) == row[0].shape
-            )
-            return fits and self._scaled(row).shape == row.shape
+            fits = scaler is None or scaler.mean_.shape == scaler.scale_.shape == (n_columns,)
+            rows = self._scaled(rows)
+            if self._donors is not None:
+                fill(rows, self._donors)
+            keeps_gaps = self.missing != "impute" or "_medians" in vars(self)
+            return fits and (keeps_gaps or not np.isnan(rows).any())
         return False
-
-    def _can_fill(self, n_columns: int) -> bool:
-        """Say whether gaps in rows of so many columns can be filled."""
-        donors = self._donors
-        if donors is None:
-            return self.missing != "impute" or "_medians" in vars(self)
-        is_table = isinstance(donors, np.ndarray) and donors.dtype.kind == "f"
-        return is_table and donors.ndim == 2 and donors.shape[1] == n_columns and len(donors) > 0
 
     def _has_values(self, column: Column) -> bool:
         """Say whether all values of a category are known."""
@@ -567,6 +557,7 @@ class TableTransformer(TransformerMixin, Estimator):
             mark, the marks between groups or "none", and the units of columns, as far as they are
             known.
         """
+        self._validate_params()
         state = self.__dict__
         state.setdefault("_digits", {})
         state.setdefault("_flags", {})
