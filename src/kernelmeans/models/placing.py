@@ -17,6 +17,7 @@ from kernelmeans._dialect import option
 from kernelmeans._errors import InputError
 from kernelmeans._fitted import count_rows, is_pairwise, is_stacked, parts, readable, taken
 from kernelmeans._frames import is_frame
+from kernelmeans._sklearn import _safe_indexing
 from kernelmeans._text import counted, first, listed, nearest, single_blanks
 from kernelmeans._typing import BoolArray
 from kernelmeans.estimators.checks import without_direction
@@ -210,12 +211,11 @@ class NewRows:
         """A sentence on the columns least like the fit, after all blocks; empty if none is."""
         if new := self.all_new(n_placed):
             return f"The fit has seen none of the values of {new}. "
-        names: Sequence[str] = self.model.columns
-        if isinstance(self.first, TableTransformer):
-            given = [column.name for column in self.first.columns_]
-            names = self.first.get_feature_names_out(given) if self.first.scaler_ else []
-        elif not isinstance(self.first, StandardScaler):
-            names = []
+        names: Sequence[str] = []
+        if isinstance(self.first, StandardScaler):
+            names = self.model.columns
+        elif isinstance(self.first, TableTransformer) and self.first.scaler_:
+            names = self.first.get_feature_names_out([one.name for one in self.first.columns_])
         away = np.abs(self.total) / n_placed
         known = set(self.model.columns)  # other names belong to values of categories
         pairs = [pair for pair in zip(away, names, strict=False) if pair[1] in known]
@@ -310,9 +310,7 @@ def kept(X: Any, rows: BoolArray) -> Any:
     """Some rows of a block, which is an array, a stack of matrices, or a frame."""
     if rows.all():
         return X
-    if hasattr(X, "get_column"):  # of polars
-        return X.filter(rows)
-    return X[:, rows] if len(X.shape) == 3 else X[rows]
+    return X[:, rows] if len(X.shape) == 3 else _safe_indexing(X, rows)
 
 
 def _finite_rows(X: Any) -> BoolArray:
