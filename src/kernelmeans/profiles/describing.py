@@ -168,12 +168,12 @@ def logarithms_of(transformers: Sequence[Any]) -> dict[str, float]:
 def reader_of(transformers: Sequence[Any]) -> Callable[[str, Array], Array]:
     """A function that reads the values of a column: text as numbers, if the model does so."""
     tables = tables_among(transformers)
-    spellings = {name: spelling for one in tables for name, spelling in one.spellings()}
+    known = {one.name: table for table in tables for one in table.columns_ if one.kind == "number"}
 
     def read(name: str, values: Array) -> Array:
-        if name not in spellings:
+        if name not in known:
             return values
-        return read_column(values, "number", spelling=spellings[name])[0]
+        return read_column(values, "number", spelling=known[name]._spelling(name))[0]
 
     return read
 

@@ -1,7 +1,6 @@
 """Rows that a fitted transformer can take, and messages about values that it cannot."""
 
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kernelmeans._dialect import first_row, option, row_name
@@ -35,8 +34,8 @@ class Inspection(NamedTuple):
     wrong: dict[str, tuple[int, str]]
     unseen: dict[str, tuple[int, str]]
     n_missing: dict[str, int]
-    n_empty: int = 0
-    doubts: Mapping[str, Doubt] = MappingProxyType({})
+    n_empty: int
+    doubts: dict[str, Doubt]
 
 
 def shown(value: Any) -> str:

@@ -1,6 +1,6 @@
 """A transformer of scikit-learn that turns a table, as people have it, into numbers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from typing import Any, ClassVar, Self, get_args
@@ -37,7 +37,7 @@ from kernelmeans.tables.inspection import (
     unseen_values,
 )
 from kernelmeans.tables.kinds import USED, marks_of
-from kernelmeans.tables.spellings import Doubt, Marks, Spelling, said_doubts
+from kernelmeans.tables.spellings import Marks, Spelling, said_doubts
 from kernelmeans.tables.totals import totals_message
 from kernelmeans.tables.values import UNSEEN, is_flag_in_words, read_column
 
@@ -349,13 +349,8 @@ class TableTransformer(TransformerMixin, Estimator):
         str or None
             The message; None where no row looks like a total.
         """
-        table, marks, numbers = self._table(X), self._marks(), {}
-        proved = self._proof(table, marks)
-        for column, *_ in self._used():
-            if column.kind in ("number", "flag"):
-                name, kind, spelling = column.name, column.kind, self._spelling(column.name)
-                read, _ = read_column(table[name], kind, None, spelling, marks, proved)
-                numbers[name] = np.where(np.isinf(read), np.nan, read)
+        table, numbers = self._table(X), dict[str, Array]()
+        self._read(table, unscaled=numbers)
         return totals_message(table if source is None else source, numbers)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
@@ -537,11 +532,6 @@ class TableTransformer(TransformerMixin, Estimator):
             one.name: copies[one.reason] for one in self.columns_ if one.reason in copies
         }
 
-    def spellings(self) -> Iterator[tuple[str, Spelling]]:
-        """How the numbers of columns are written."""
-        names = (one.name for one in self.columns_ if one.kind == "number")
-        return ((name, self._spelling(name)) for name in names)
-
     def _spelling(self, name: str) -> Spelling:
         """How numbers in a column are written."""
         decimal, groups, unit, *words = self._written.get(name, [".", "", ""])
@@ -600,24 +590,20 @@ class TableTransformer(TransformerMixin, Estimator):
         _check_n_features(self, table.X, reset=False)
         return Table(table.X, self._columns["name"].tolist(), self.missing_values)
 
-    def _proof(self, table: Table, marks: Marks) -> Callable[[], str | None]:
-        """A function that finds the decimal mark that new rows prove, when it is first asked."""
-        names = [one.name for one, *_ in self._used() if one.kind == "number"]
-        return cache(lambda: marks_of(table, names, marks).proved)
-
     @np.errstate(over="ignore")  # infinite in float32, and then refused as such
-    def _read(self, table: Table, Z: Array | None = None) -> Inspection:
-        """Read the used columns, into Z if it is given."""
+    def _read(
+        self, table: Table, Z: Array | None = None, unscaled: dict[str, Array] | None = None
+    ) -> Inspection:
+        """Read the used columns into Z, and those of numbers as they are into `unscaled`."""
         # Why not SimpleImputer and OneHotEncoder: the numbers are the same (tests), but one of each
         # for a table takes 2 to 3 times the memory and more time, and one for each column makes
         # model files of hundreds of megabytes (figures: benchmarks/preparation.py).
         placeable, empty = np.full(table.n_rows, True), np.full(table.n_rows, True)
-        wrong: dict[str, tuple[int, str]] = {}
-        unseen: dict[str, tuple[int, str]] = {}
-        n_missing: dict[str, int] = {}
-        doubts: dict[str, Doubt] = {}
+        found = Inspection(placeable, {}, {}, {}, 0, {})
         marks = self._marks()
-        proved = self._proof(table, marks)
+        names = [one.name for one, *_ in self._used() if one.kind == "number"]
+        # Looked for when first asked, as it takes time.
+        proved = cache(lambda: marks_of(table, names, marks).proved)
         for column, knee, place in self._used():
             values = table[column.name]
             known = self._values.get(column.name)
@@ -625,7 +611,9 @@ class TableTransformer(TransformerMixin, Estimator):
             read, doubt = read_column(values, column.kind, known, spelling, marks, proved)
             numbers = read.astype(self.dtype)
             if doubt is not None:
-                doubts[column.name] = doubt
+                found.doubts[column.name] = doubt
+            if unscaled is not None and column.kind in ("number", "flag"):
+                unscaled[column.name] = np.where(np.isinf(read), np.nan, read)
             if highest := self._flags.get(column.name):
                 is_flag = np.isin(numbers, np.arange(highest + 1))
                 numbers[~is_flag & ~np.isnan(numbers)] = np.inf
@@ -633,27 +621,27 @@ class TableTransformer(TransformerMixin, Estimator):
                 lacks = np.isnan(numbers)
                 empty &= lacks | np.isin(numbers, np.flatnonzero(known == ""))
                 if len(rows := np.flatnonzero(lacks | (numbers == UNSEEN))):
-                    unseen[column.name] = len(rows), shown_beside(values[rows[0]], known)
+                    found.unseen[column.name] = len(rows), shown_beside(values[rows[0]], known)
                 if Z is not None:
                     Z[:, place] = numbers[:, None] == np.arange(len(known))
                 continue
             if len(rows := np.flatnonzero(np.isinf(numbers))):
                 told = f" (not {spelling.unit})" if spelling.unit else ""
                 told = " (neither yes nor no)" if column.kind == "flag" else told
-                wrong[column.name] = int(rows[0]), shown(values[rows[0]]) + told
+                found.wrong[column.name] = int(rows[0]), shown(values[rows[0]]) + told
                 placeable[rows] = False
             lacks = np.isnan(numbers)
             empty &= lacks
             numbers[lacks] = np.nan  # a signaling one would warn
             if lacks.any():
-                n_missing[column.name] = int(lacks.sum())
+                found.n_missing[column.name] = int(lacks.sum())
                 if self.missing != "impute":
                     placeable &= ~lacks
             if Z is not None:
                 Z[:, place.start] = logarithms(numbers, knee) if knee else numbers
                 if column.has_indicator:
                     Z[:, place.start + 1] = lacks
-        return Inspection(placeable & ~empty, wrong, unseen, n_missing, int(empty.sum()), doubts)
+        return found._replace(placeable=placeable & ~empty, n_empty=int(empty.sum()))
 
     def _fitted_scaler(self, Z: Array, kept: BoolArray, weights: Array | None) -> StandardScaler:
         """Means and scales of rows that can be placed."""
