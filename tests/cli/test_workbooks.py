@@ -209,7 +209,7 @@ def test_a_packing_that_excel_does_not_write():
     path = write(Sheet=ROWS)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_LZMA) as archive:
         archive.writestr("x", b"")
-    with pytest.raises(InputError, match="write it again with Excel"):
+    with pytest.raises(InputError, match="write it again, packed by deflate as Excel"):
         read(path)
 
 

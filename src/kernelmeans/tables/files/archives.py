@@ -18,7 +18,6 @@ from kernelmeans.rows import Rows
 
 # NumPy and skops write these. Others unpack to more, or need much memory to unpack at all.
 _COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_WRITERS = "numpy.savez_compressed, scipy.sparse.save_npz or kernelmeans fit"
 #: Bytes that each column takes for its name and its place in lists.
 _COLUMN_BYTES = 100
 #: Bytes that each row takes for its label.
@@ -50,9 +49,7 @@ def damaged_errors(message: str) -> Iterator[None]:
 
 
 @contextmanager
-def open_archive(
-    path: Path, file: Path | IO[bytes], max_bytes: float, writers: str = _WRITERS
-) -> Iterator[zipfile.ZipFile]:
+def open_archive(path: Path, file: Path | IO[bytes], max_bytes: float) -> Iterator[zipfile.ZipFile]:
     """Open an archive unless it would unpack to too many bytes; no member is read beyond its size.
 
     Parameters
@@ -63,8 +60,6 @@ def open_archive(
         The archive, which may be a member of another.
     max_bytes : float
         Bytes to which its members may unpack.
-    writers : str
-        The programs that write such archives.
     """
     try:
         with zipfile.ZipFile(file) as archive:
@@ -75,7 +70,8 @@ def open_archive(
             yield archive
     except NotImplementedError as error:  # by zipfile too, if it knows no way to unpack a member
         raise InputError(
-            f"{path}: the archive is packed in an unusual way; write it again with {writers}"
+            f"{path}: the archive is packed in an unusual way; write it again, packed by deflate "
+            "as Excel, zip and numpy.savez_compressed do"
         ) from error
 
 

@@ -68,7 +68,7 @@ def read_content(path: Path, budget: float) -> bytes:
 
 def _only_member(path: Path, budget: float, most: int) -> bytes:
     """The only file of an archive, beside those that a Mac adds."""
-    with open_archive(path, path, budget, "zip or pandas") as archive:
+    with open_archive(path, path, budget) as archive:
         names = [
             name
             for name in archive.namelist()

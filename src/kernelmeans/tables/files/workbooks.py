@@ -48,7 +48,7 @@ def read_workbook(
     lines : sequence of int
         For each row the number of its line.
     """
-    with open_archive(path, path, max_bytes, writers="Excel") as archive:
+    with open_archive(path, path, max_bytes) as archive:
         for member in archive.infolist():
             if member.filename.endswith(".xml"):
                 _check_span(path, archive, member, max_bytes)
