@@ -234,19 +234,13 @@ def _check_fitting(path: Path, model: "Model") -> None:
     """Refuse a model that cannot label a row, because its parts do not fit together."""
     *before, estimator = [step for _, step in model.pipeline.steps]
     before = [one for one in before if not isinstance(one, TableTransformer)]  # checked above
-    try:
+    with damaged_errors(f"{path}: the model is damaged; fit it again"):
         row = np.linspace(0.5, 1, estimator.n_features_in_, dtype=model.dtype)[None]
         if is_stacked(estimator):
             row = np.stack([row] * len(estimator.kernel_.kernels))
         _label_any(before, estimator, [row, 0 * row])
         if get_tags(estimator).input_tags.sparse and not any(one.with_mean for one in before):
             _label_any(before, estimator, [scipy.sparse.csr_array(one) for one in (row, 0 * row)])
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise InputError(
-            f"{path}: the model is damaged ({type(error).__name__}); fit it again"
-        ) from error
 
 
 @np.errstate(all="ignore")
