@@ -26,7 +26,7 @@ from kernelmeans.tables.kinds import (
     found_in,
     marks_of,
 )
-from kernelmeans.tables.spellings import Doubt, Marks, Spelling
+from kernelmeans.tables.spellings import Marks
 from kernelmeans.tables.totals import totals_message
 from kernelmeans.tables.values import Texts, days_of, is_date, is_date_in_order
 
@@ -49,23 +49,17 @@ class Decision(NamedTuple):
     ----------
     column : Column
         What it was taken for.
+    found : Found
+        What its values are, without the numbers.
     knee : float
         Knee of its `logarithms`: the median of the positive numbers. 0 if no logarithms are taken.
-    values : sequence of str
-        Values of a category.
-    spelling : Spelling
-        How numbers in text are written.
-    doubt : (str, float) or None
-        A number in text that may be meant otherwise, and how it is read.
     digits : int
         The most digits behind a decimal mark: 0, at most 2, or 3 for more.
     """
 
     column: Column
+    found: Found
     knee: float = 0.0
-    values: Sequence[str] = ()
-    spelling: Spelling = Spelling()
-    doubt: Doubt | None = None
     digits: int = 3
 
 
@@ -120,7 +114,7 @@ def decide(
     )
     for name in table.names:
         if name in dropped or name not in wanted:
-            decisions.append(Decision(Column(name, "dropped", False)))
+            decisions.append(Decision(Column(name, "dropped", False), Found("dropped", "", 0)))
             continue
         values = table[name]
         if name in categorical:
@@ -288,7 +282,7 @@ def _decision(
             knee = _knee(found.numbers)
     n_values = len(found.values) or None
     column = Column(name, found.kind, used, found.reason, found.n_missing, n_values, many, knee > 0)
-    return Decision(column, knee, found.values, found.spelling, found.doubt, digits)
+    return Decision(column, found._replace(numbers=None), knee, digits)
 
 
 def _knee(numbers: Array) -> float:

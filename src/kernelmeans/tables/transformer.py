@@ -453,9 +453,8 @@ class TableTransformer(TransformerMixin, Estimator):
         rules["skewed"] = self.skewed if self.scale else "keep"
         decisions = decide(table, wanted, dropped, categorical, marks=self._marks(), **rules)
         self._remember(table, decisions)
-        if doubts := {
-            one.column.name: one.doubt for one in decisions if one.doubt and one.column.used
-        }:
+        doubts = {one.column.name: one.found.doubt for one in decisions if one.column.used}
+        if doubts := {name: doubt for name, doubt in doubts.items() if doubt}:
             warn_user(said_doubts(doubts))
         Z = self._empty(table.n_rows)
         found = self._read(table, Z)
@@ -493,22 +492,20 @@ class TableTransformer(TransformerMixin, Estimator):
 
     def _remember(self, table: Table, decisions: Sequence[Decision]) -> None:
         """Keep the decisions as arrays, which a model file holds without further types."""
-        columns = [
-            decision.column._replace(n_values=len(decision.values)) for decision in decisions
-        ]
+        columns = [one.column._replace(n_values=len(one.found.values)) for one in decisions]
         fields = zip(*columns, strict=True)
         self._columns = {
             field: np.array(values) for field, values in zip(Column._fields, fields, strict=True)
         }
         self._donors = None
-        self._units = np.array([decision.knee for decision in decisions])  # as in model files
+        self._units = np.array([one.knee for one in decisions])  # as in model files
         self._values = {
-            one.column.name: np.array(one.values) for one in decisions if len(one.values)
+            one.column.name: np.array(one.found.values) for one in decisions if one.found.values
         }
         self._written: dict[str, list[Any]] = {
-            one.column.name: [*one.spelling[:3], *one.spelling.words]
+            one.column.name: [*one.found.spelling[:3], *one.found.spelling.words]
             for one in decisions
-            if one.spelling != Spelling()
+            if one.found.spelling != Spelling()
         }
         self._digits = {one.column.name: one.digits for one in decisions if one.column.used}
         self._flags = _highest_of_flags(table, [one.column for one in decisions])
