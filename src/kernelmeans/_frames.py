@@ -1,6 +1,7 @@
 """Data frames of polars and pandas, and other arrays, where rows of numbers are needed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -35,33 +36,49 @@ def is_time(dtype: Any) -> bool:
     )
 
 
-def check_no_times(X: Any) -> None:
-    """Refuse dates and times, which would become numbers of some unit."""
-    if any(map(is_time, X.dtypes if is_frame(X) else [getattr(X, "dtype", None)])):
-        raise TypeError("dates and times are no numbers")
-
-
 def as_floats(rows: Any, dtype: Any) -> Any:
     """Checked rows in a type, or the first of a list: scikit-learn may leave flags of a frame."""
     first = dtype[0] if isinstance(dtype, list) else dtype
     return rows if rows.dtype.kind == "f" else rows.astype(first)
 
 
-def refuse_array(X: Any, error: ValueError | TypeError, pairwise: bool) -> None:
-    """Raise an error in words of ours if lists or an array hold no numbers, or no finite ones.
+@contextmanager
+def read_as_numbers(X: Any, pairwise: bool = False) -> Iterator[None]:
+    """Refuse dates, and say in words of ours why X cannot be read in this context.
 
-    Gaps in a matrix between rows (`pairwise`) cannot be filled.
+    Gaps in a matrix between rows (`pairwise`) cannot be filled, nor can its columns be left out.
     """
-    gaps = str(error).startswith("Input X contains") and not is_frame(X)
+    try:
+        if any(map(is_time, X.dtypes if is_frame(X) else [getattr(X, "dtype", None)])):
+            raise TypeError("dates and times are no numbers")
+        yield
+    except (TypeError, ValueError) as error:
+        if not is_frame(X):
+            _refuse_array(X, error, pairwise)
+        if pairwise or not (found := _no_numbers(X)):
+            raise
+        remedy = (
+            "Leave these columns out, or make numbers of them: "
+            "kernelmeans.tables.TableTransformer does it, as the first step of a pipeline."
+        )
+        names = [name for n, name in enumerate(X.columns) if _are_vectors(column_at(X, n))]
+        if names:
+            remedy = f"Give the arrays in {names[0]!r} alone: np.vstack(X[{names[0]!r}])."
+        raise ValueError(f"X: {found}. {remedy}") from error
+
+
+def _refuse_array(X: Any, error: ValueError | TypeError, pairwise: bool) -> None:
+    """Raise an error in words of ours if lists or an array hold no numbers, or no finite ones."""
+    gaps = str(error).startswith("Input X contains")
     if gaps and (where := _not_finite(X, pairwise)):
         raise ValueError(f"{str(error).splitlines()[0]} {where}") from error
-    if is_frame(X) or scipy.sparse.issparse(X) or not (found := no_array(X)):
+    if scipy.sparse.issparse(X) or not (found := _no_array(X)):
         return
     # scikit-learn's conventions ask for the words of the conversion too.
     reason = str(error).rstrip(".")
     has_dicts = isinstance(X, list) and isinstance(X[0], Mapping)
     form = "a data frame of the dicts, pandas.DataFrame(X)" if has_dicts else "an array of numbers"
-    form += ", np.vstack(X)" * (hasattr(X, "__len__") and are_vectors(X))
+    form += ", np.vstack(X)" * (hasattr(X, "__len__") and _are_vectors(X))
     raise type(error)(f"X: {found} ({reason}). Give {form}.") from error
 
 
@@ -86,7 +103,7 @@ def _not_finite(X: Any, pairwise: bool) -> str:
     )
 
 
-def no_array(X: Any) -> str:
+def _no_array(X: Any) -> str:
     """Why lists or an array cannot be numbers; empty if they can."""
     try:
         array = np.asarray(X)
@@ -101,7 +118,7 @@ def no_array(X: Any) -> str:
     return ""
 
 
-def are_vectors(values: Any) -> bool:
+def _are_vectors(values: Any) -> bool:
     """Whether all values are vectors of numbers, of one length, as embeddings in a column are."""
     try:
         arrays = list(map(np.asarray, values))
@@ -111,7 +128,7 @@ def are_vectors(values: Any) -> bool:
     return are_alike and all(one.ndim == 1 and one.dtype.kind in "biuf" for one in arrays)
 
 
-def no_numbers(X: Any) -> str:
+def _no_numbers(X: Any) -> str:
     """Columns of a data frame that hold no numbers, or not in all rows; empty if there are none.
 
     A frame without rows has other faults than its columns.

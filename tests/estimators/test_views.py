@@ -438,14 +438,6 @@ def test_a_sparse_table_with_columns_to_spare_stays_sparse():
     assert scipy.sparse.issparse(read)
 
 
-def test_text_in_a_column_that_a_kernel_sees_is_named():
-    pandas = pytest.importorskip("pandas", reason="pandas tables")
-    table = pandas.DataFrame({"a": [0.0, 1.0, 5.0], "b": ["x", "y", "z"]})
-    model = MultiKernelPowerKMeans(2, kernels=["rbf"], random_state=0)
-    with pytest.raises(ValueError, match=r"X: the columns of the kernels, \['a', 'b'\], must hold"):
-        model.fit(table)
-
-
 @pytest.mark.parametrize("estimator", [MultiKernelPowerKMeans, MKKM, RMKKM])
 def test_a_lazy_table_is_read_without_a_warning(estimator):
     polars = pytest.importorskip("polars", reason="polars is an extra")

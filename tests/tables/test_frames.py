@@ -189,7 +189,7 @@ def test_an_estimator_refuses_other_columns_in_words(library, kind):
         with pytest.raises(ValueError, match=f"^X: .*{says}.*{remedy}"):
             use(X)
     kernels = [("rbf", ["a", "b"]), ("linear", ["e"])]
-    with pytest.raises(ValueError, match=rf"'a', 'b', 'e'.*{says}.*leave other columns out"):
+    with pytest.raises(ValueError, match=f"^X: .*{says}.*{remedy}"):
         MultiKernelPowerKMeans(2, kernels=kernels).fit(X)
 
 

@@ -10,14 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from kernelmeans._devices import HOST, Budget, Device
 from kernelmeans._dialect import option
-from kernelmeans._frames import (
-    are_vectors,
-    as_floats,
-    check_no_times,
-    column_at,
-    no_numbers,
-    refuse_array,
-)
+from kernelmeans._frames import as_floats, read_as_numbers
 from kernelmeans._sklearn import _check_n_features, _check_sample_weight
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans._warnings import warn_user
@@ -112,21 +105,8 @@ class Input:
             return check_rows(estimator, rows, reset)
         sparse: Any = False if self.holds_values else "csr"
         given = {"accept_sparse": sparse, "dtype": dtype, "order": "C"}
-        try:
-            check_no_times(X)
+        with read_as_numbers(X, self.pairwise):
             return as_floats(validate_data(estimator, X, reset=reset, **given), dtype)
-        except (TypeError, ValueError) as error:
-            refuse_array(X, error, self.pairwise)
-            if self.pairwise or not (found := no_numbers(X)):
-                raise
-            remedy = (
-                "Leave these columns out, or make numbers of them: "
-                "kernelmeans.tables.TableTransformer does it, as the first step of a pipeline."
-            )
-            names = [name for n, name in enumerate(X.columns) if are_vectors(column_at(X, n))]
-            if names:
-                remedy = f"Give the arrays in {names[0]!r} alone: np.vstack(X[{names[0]!r}])."
-            raise ValueError(f"X: {found}. {remedy}") from error
 
     def resolve(
         self, X: Data, sample_weight: Array, n_clusters: int, seed: int

@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 from kernelmeans._arrays import take_columns
 from kernelmeans._devices import HOST, Device
 from kernelmeans._dialect import option
-from kernelmeans._frames import as_floats, check_no_times, no_numbers, refuse_array
+from kernelmeans._frames import as_floats, read_as_numbers
 from kernelmeans._sklearn import _safe_indexing
 from kernelmeans._text import first
 from kernelmeans._typing import Array, BoolArray, Columns, Data, IntArray
@@ -87,17 +87,9 @@ class Views(Input):
         columns = np.arange(X.shape[1])
         used = np.unique(np.concatenate([columns[view.columns] for view in self.views]))
         values = _safe_indexing(X, used.tolist(), axis=1)
-        try:
-            check_no_times(values)
-            given = {"accept_sparse": "csr", "dtype": dtype, "order": "C", "input_name": "X"}
+        given = {"accept_sparse": "csr", "dtype": dtype, "order": "C", "input_name": "X"}
+        with read_as_numbers(values):
             values = as_floats(check_array(values, **given), dtype)
-        except (TypeError, ValueError) as error:
-            names = np.asarray(X.columns)[used].tolist()
-            raise ValueError(
-                f"X: the columns of the kernels, {names[:10]}{'...' * (len(names) > 10)}, must "
-                f"hold finite numbers ({no_numbers(values) or error}); leave other columns out of "
-                "kernels."
-            ) from error
         if len(used) == len(columns):
             return values
         if scipy.sparse.issparse(values):
@@ -247,11 +239,8 @@ class KernelMatrices(Views):
 
     def read(self, estimator: Any, X: Any, dtype: Any, reset: bool) -> Data:
         given = {"dtype": dtype, "order": "C", "ensure_2d": False, "allow_nd": True}
-        try:
+        with read_as_numbers(X, self.pairwise):
             X = check_array(X, input_name="X", **given)
-        except (TypeError, ValueError) as error:
-            refuse_array(X, error, self.pairwise)
-            raise
         if reset:
             if X.ndim != 3 or X.shape[1] != X.shape[2]:
                 raise ValueError(
