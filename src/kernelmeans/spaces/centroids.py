@@ -13,6 +13,8 @@ from kernelmeans._typing import Array, BoolArray, IntArray
 
 #: Sums of c_i phi_i over samples, arrays of shape (k, R, m) in the form of a space.
 Sums = tuple[Array, ...]
+#: The axis of the restarts in each array of `Centroids`; in those of ``vectors`` it is the second.
+_RESTARTS = {"norms": 2, "kernel_weights": 0, "coefficients": 1, "costs": 0, "cluster_weight": 1}
 
 
 class PartialSum(NamedTuple):
@@ -132,14 +134,9 @@ class Centroids:
         for index, vector in enumerate(self.vectors):
             kept = take(vector, indices, axis=1)
             self.vectors = (*self.vectors[:index], kept, *self.vectors[index + 1 :])
-        self.norms = self.norms[:, :, indices]
-        self.kernel_weights = self.kernel_weights[indices]
-        if self.coefficients is not None:
-            self.coefficients = take(self.coefficients, indices, axis=1)
-        if self.costs is not None:
-            self.costs = self.costs[indices]
-        if self.cluster_weight is not None:
-            self.cluster_weight = self.cluster_weight[:, indices]
+        for name, axis in _RESTARTS.items():
+            if (values := getattr(self, name)) is not None:
+                setattr(self, name, take(values, indices, axis=axis))
 
     def copy(self) -> "Centroids":
         """A copy of everything."""
@@ -160,15 +157,14 @@ class Centroids:
     @classmethod
     def join(cls, parts: Sequence["Centroids"]) -> "Centroids":
         """Several sets of restarts as one."""
+
+        def joined(values: Sequence[Any], axis: int) -> Any:
+            known = all(one is not None for one in values)
+            return namespace(values[0]).concat(values, axis=axis) if known else None
+
         vectors = zip(*(part.vectors for part in parts), strict=True)
-        coefficients = [part.coefficients for part in parts if part.coefficients is not None]
-        costs = [part.costs for part in parts if part.costs is not None]
-        weights = [part.cluster_weight for part in parts if part.cluster_weight is not None]
-        return cls(
-            tuple(namespace(pieces[0]).concat(pieces, axis=1) for pieces in vectors),
-            np.concatenate([part.norms for part in parts], axis=2),
-            np.concatenate([part.kernel_weights for part in parts]),
-            namespace(coefficients[0]).concat(coefficients, axis=1) if coefficients else None,
-            np.concatenate(costs) if len(costs) == len(parts) else None,
-            np.concatenate(weights, axis=1) if len(weights) == len(parts) else None,
-        )
+        others = {
+            name: joined([getattr(part, name) for part in parts], axis)
+            for name, axis in _RESTARTS.items()
+        }
+        return cls(tuple(joined(pieces, 1) for pieces in vectors), **others)
