@@ -433,11 +433,7 @@ def zero_rows(kernel: Kernel | CombinedKernel, X: Data) -> int:
     int
         Their number.
     """
-    parts: Sequence[Columns] = [slice(None)]
-    if isinstance(kernel, CombinedKernel):
-        kernels, parts = kernel.kernels, kernel.columns
-    else:
-        kernels = [kernel]
+    kernels, parts, _ = zip(*kernel.parts, strict=True)
     if not all(compares_directions(one, X.dtype) for one in kernels):
         return 0
     metrics = [one.parameters.get("metric") for one in kernels]
@@ -447,7 +443,7 @@ def zero_rows(kernel: Kernel | CombinedKernel, X: Data) -> int:
 
 def without_direction(kernel: Kernel | CombinedKernel, zeros: int, n_rows: int) -> str:
     """The warning of so many rows without a direction."""
-    kernels = kernel.kernels if isinstance(kernel, CombinedKernel) else [kernel]
+    kernels = [one for one, _, _ in kernel.parts]
     metrics = [one.parameters.get("metric") for one in kernels]
     what = "of one value" if "correlation" in metrics else "zero"
     of_kernel = option("kernel", kernels[0].name)

@@ -75,6 +75,11 @@ class Kernel:
         return f"Kernel({self.name!r}, {self.parameters}{', normalized=True' * self.normalized})"
 
     @property
+    def parts(self) -> list[tuple["Kernel", Columns, float]]:
+        """Kernels that are added up, the columns of each, and its multiplier: itself alone."""
+        return [(self, slice(None), 1.0)]
+
+    @property
     def _properties(self) -> NamedKernel:
         """Its entry in `NAMED`; for a callable one that has values alone."""
         if isinstance(self.function, str):
@@ -224,6 +229,12 @@ class CombinedKernel:
         self.multipliers = np.ones(len(self.kernels)) if multipliers is None else multipliers
 
     @property
+    def parts(self) -> list[tuple[Kernel, Columns, float]]:
+        """The kernels that are added up, the columns of each, and its multiplier."""
+        multipliers = np.asarray(self.multipliers).tolist()
+        return list(zip(self.kernels, self.columns, multipliers, strict=True))
+
+    @property
     def precomputed(self) -> bool:
         """Whether rows of data are already rows of kernel matrices."""
         return all(kernel.precomputed for kernel in self.kernels)
@@ -237,16 +248,16 @@ class CombinedKernel:
         """Kernel matrix between the rows of X and those of Y, shape (n_X, n_Y)."""
         X, Y = floating(X), floating(Y)
         total = np.zeros((X.shape[0], Y.shape[0]), X.dtype)
-        members = zip(self.kernels, self.columns, self.multipliers, strict=True)
-        for kernel, columns, multiplier in members:
+        for kernel, columns, multiplier in self.parts:
             values = kernel(take_columns(X, columns), take_columns(Y, columns))
             total += X.dtype.type(multiplier) * values
         return total
 
     def diagonal(self, X: Data, device: Device = HOST) -> Array:
         """K(x, x) of each kernel before its normalization and weight, shape (n, L)."""
-        pairs = zip(self.kernels, self.columns, strict=True)
-        diagonals = [kernel.diagonal(take_columns(X, columns), device) for kernel, columns in pairs]
+        diagonals = [
+            kernel.diagonal(take_columns(X, columns), device) for kernel, columns, _ in self.parts
+        ]
         return np.stack(diagonals, axis=1)
 
 

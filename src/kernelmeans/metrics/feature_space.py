@@ -194,11 +194,7 @@ def _spaces(
 ) -> Iterator[tuple[float, Space]]:
     """The factor on the squared distances of each kernel, and its space, one kernel at a time."""
     with Threads(None if device.is_host else 1) as threads:
-        if not isinstance(kernel, CombinedKernel):
-            yield 1.0, _space(kernel, X, weight, threads, device)
-            return
-        factors = np.asarray(kernel.multipliers).tolist()
-        for factor, one, columns in zip(factors, kernel.kernels, kernel.columns, strict=True):
+        for one, columns, factor in kernel.parts:
             yield factor, _space(one, take_columns(X, columns), weight, threads, device)
 
 

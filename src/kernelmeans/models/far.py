@@ -9,7 +9,6 @@ from kernelmeans._fitted import on_host, taken, transformed
 from kernelmeans._typing import Array
 from kernelmeans.estimators.assigner import read_new
 from kernelmeans.heat import HeatKernel
-from kernelmeans.kernels import CombinedKernel
 from kernelmeans.lowrank.sampling import subsample
 
 #: Fraction of the training rows that are not far, and relative rounding error of distances.
@@ -49,10 +48,7 @@ def remoteness(estimator: Any, X: Any, distances: Array, *, training: bool = Fal
 
 def _heat_kernels(estimator: Any) -> list[tuple[HeatKernel, Any]]:
     """The kernels, each with its columns, if all are heat kernels; else an empty list."""
-    kernel = estimator.kernel_
-    parts: list[tuple[Any, Any]] = [(kernel, slice(None))]
-    if isinstance(kernel, CombinedKernel):
-        parts = list(zip(kernel.kernels, kernel.columns, strict=True))
+    parts = [(kernel, columns) for kernel, columns, _ in estimator.kernel_.parts]
     return parts if all(isinstance(part, HeatKernel) for part, _ in parts) else []
 
 

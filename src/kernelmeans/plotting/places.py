@@ -203,8 +203,7 @@ def _kernel_matrix(kernel: Any, X: Data, rows: IntArray, n_rows: int) -> Array:
 def _combined(kernel: CombinedKernel, stack: Array) -> Array:
     """Weighted sum of kernel matrices, normalized by their diagonals if the kernels are."""
     total = np.zeros(stack.shape[1:])
-    triples = zip(kernel.kernels, kernel.columns, kernel.multipliers, strict=True)
-    for matrix, index, multiplier in triples:
+    for matrix, index, multiplier in kernel.parts:
         K, diagonal = np.array(stack[index], np.float64), np.diagonal(stack[index])
         total += multiplier * matrix.divide_by_norms(K, diagonal, matrix.norms(diagonal))
     return total
