@@ -180,11 +180,12 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
     kernel = spec["kernel"]
     allowed = [*OF_FEATURES, *FAMILIES]
     named = isinstance(kernel, str)
-    if named and kernel == "graph":
-        raise ValueError(
-            f"{option(name)}: kernel='graph' is for X as a whole, not for some of its columns; use "
-            "kernel='heat', or an estimator of one kernel."
-        )
+    for key, whole in ("kernel", "graph"), ("metric", "precomputed"):
+        if isinstance(spec.get(key), str) and spec[key] == whole:
+            raise ValueError(
+                f"{option(name)}: {key}={whole!r} is for X as a whole, not for some of its "
+                "columns; use kernel='heat' with a metric of rows, or an estimator of one kernel."
+            )
     if not callable(kernel) and not (named and kernel in allowed):
         given = f"an array of shape {kernel.shape}" if hasattr(kernel, "shape") else repr(kernel)
         stack = " For kernel matrices pass kernels='precomputed' and X of shape (L, n, n)."
@@ -202,11 +203,6 @@ def _spec(name: str, item: Any) -> Mapping[str, Any]:
             described = f"only {', '.join(takes)}" if takes else "no parameters"
             raise ValueError(f"{option(name, item)}: the family {kernel!r} takes {described}.")
     check_parameters(OF_KERNEL, parameters, option(name))
-    if spec.get("metric") == "precomputed":
-        raise ValueError(
-            f"{option(name)}: metric='precomputed' is for X as a whole, not for some of its "
-            "columns; use a metric of rows such as 'euclidean', or an estimator of one kernel."
-        )
     return spec
 
 
