@@ -26,8 +26,6 @@ FRACTION_MOST = 5000
 CHECKED_ROWS, MOST_PIVOT_VALUES = 4096, 2**26
 #: Growth of the number of landmarks while they keep too little.
 GROWTH = 1.25
-#: Rows whose residual is computed at a time.
-RESIDUAL_ROWS = 2048
 #: Approximations by name: landmarks chosen in two ways, or a random map.
 METHODS = ("landmarks", "rpcholesky", *RANDOM_MAPS)
 #: Rows whose kernel matrix shows whether a kernel is positive semi-definite.
@@ -183,13 +181,9 @@ def check_method(kernel: Kernel, method: str, n_components: int | float | str) -
 
 def residual_fraction(features: FeatureMap, X: Data, sample_weight: Array) -> float:
     """Fraction of the weighted trace over these rows that is residual."""
-    outside = total = 0.0
-    for start in range(0, X.shape[0], RESIDUAL_ROWS):
-        block = slice(start, min(start + RESIDUAL_ROWS, X.shape[0]))
-        residual, squared_norms = _residual(features, X, block)
-        outside += float(sample_weight[block] @ np.maximum(residual, 0))
-        total += float(sample_weight[block] @ squared_norms)
-    return outside / total if total > 0 else 0.0
+    residual, squared_norms = _residual(features, X, slice(0, X.shape[0]))
+    total = float(sample_weight @ squared_norms)
+    return float(sample_weight @ np.maximum(residual, 0)) / total if total > 0 else 0.0
 
 
 def _residual(features: FeatureMap, X: Data, block: slice) -> tuple[Array, Array]:
