@@ -119,7 +119,7 @@ def kmeans_plusplus_points(X: Data, count: int, sample_weight: Array, seed: int)
     eligible = rng.permutation(np.flatnonzero(sample_weight > 0))
     eligible = eligible[: max(ROWS_PER_SEED * count, MIN_ROWS)]
     X, weight = X[eligible].astype(np.float64), sample_weight[eligible].astype(np.float64)
-    X, weight = _near_one(X), _near_one(weight)
+    X, weight = near_one(X), near_one(weight)
     squared = row_norms(X, squared=True)
     potential, closest = weight, np.full(len(weight), np.inf)
     chosen: list[int] = []
@@ -140,7 +140,7 @@ def kmeans_plusplus_points(X: Data, count: int, sample_weight: Array, seed: int)
     return np.asarray(eligible[chosen])
 
 
-def _near_one(X: Data) -> Data:
+def near_one(X: Data) -> Data:
     """Values over a power of two near the largest: exact, and no square or sum overflows."""
     exponent = np.frexp(abs(X).max())[1]
     if not scipy.sparse.issparse(X):

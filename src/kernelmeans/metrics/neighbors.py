@@ -11,12 +11,13 @@ from sklearn.utils import check_array
 from kernelmeans._given import is_integer, received
 from kernelmeans._labels import encoded
 from kernelmeans._memory import remembered
-from kernelmeans._typing import Data, IntArray
+from kernelmeans._typing import IntArray
 from kernelmeans.engines.threads import (
     in_this_process,
     single_threaded_blas,
     single_threaded_openmp,
 )
+from kernelmeans.lowrank.landmarks import near_one
 
 
 def neighbor_consistency(
@@ -70,7 +71,8 @@ def neighbor_consistency(
         raise ValueError(f"n_neighbors={n_neighbors!r} must be a positive integer, such as 25.")
     rows = received(X)
     if metric == "minkowski":
-        rows = _of_ordinary_size(rows)
+        dtypes = [np.float64, np.float32]
+        rows = near_one(check_array(rows, accept_sparse="csr", dtype=dtypes, input_name="X"))
     elif metric == "precomputed" and scipy.sparse.issparse(X):
         # As given if no entry is repeated: the order of the entries decides among equal distances.
         rows = sort_graph_by_row_values(rows, warn_when_not_sorted=False) if X.nnz > rows.nnz else X
@@ -90,13 +92,3 @@ def _nearest(search: NearestNeighbors, count: int) -> IntArray:
     with single_threaded_blas(), single_threaded_openmp(), in_this_process():
         found: IntArray = search.kneighbors(n_neighbors=count, return_distance=False)
     return found
-
-
-def _of_ordinary_size(X: Any) -> Data:
-    """Rows divided by a power of 2: no square overflows, and equal distances stay equal."""
-    X = check_array(
-        X, accept_sparse="csr", dtype=[np.float64, np.float32], copy=True, input_name="X"
-    )
-    values = X.data if scipy.sparse.issparse(X) else X
-    np.ldexp(values, -np.frexp(np.abs(values).max(initial=0))[1], out=values)
-    return X
