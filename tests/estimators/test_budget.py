@@ -157,7 +157,7 @@ def test_features_that_do_not_fit_give_the_same_clusters_until_refused(
         assert_array_equal(each.labels_, held.labels_)
         assert each.inertia_ == pytest.approx(held.inertia_, rel=1e-13)
         assert each.critical_power_ == pytest.approx(held.critical_power_, rel=1e-6)
-    message = r"n_samples=20000: a subsample of 5000 rows, with its features, takes .* Use fewer"
+    message = r"n_samples=20000: holding 5000 rows, with their features, takes .* Use fewer"
     with pytest.raises(MemoryError, match=message):
         clone(model).set_params(memory_budget=200_000).fit(X)
 
@@ -165,8 +165,8 @@ def test_features_that_do_not_fit_give_the_same_clusters_until_refused(
 @pytest.mark.parametrize(
     ("n", "message"),
     [
-        (600, r"n_samples=600: holding the features, with the rows, takes 480\.0 KB"),
-        (4500, r"n_samples=4500: a subsample of 4096 rows, with its features, takes 3\.3 MB"),
+        (600, r"n_samples=600: holding 600 rows, with their features, takes 480\.0 KB"),
+        (4500, r"n_samples=4500: holding 4096 rows, with their features, takes 3\.3 MB"),
     ],
     ids=["all rows", "subsample"],
 )

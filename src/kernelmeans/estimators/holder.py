@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse
-from sklearn.utils import assert_all_finite
 
 from kernelmeans._devices import Budget, too_large
 from kernelmeans._dialect import option
@@ -96,7 +95,8 @@ class Holder:
         """
         plans, left = self.plan.kernels, self.plan.budget.n_bytes - self.plan.n_bytes
         # Equal rows are one object, so that they are loaded, or copied to the device, once.
-        placed = {key: self._placed(X) for key, X in self.plan.whole.items()}
+        put = self.plan.device.put
+        placed = {key: put(_in_memory(X)) for key, X in self.plan.whole.items()}
         self._fit_graphs(names)
         spaces: list[Space] = []
         for index, one in enumerate(plans):
@@ -109,13 +109,6 @@ class Holder:
                 left = max(0, left - space.memory(self.plan.n_clusters).resident)
             spaces.append(space)
         return spaces
-
-    def _placed(self, X: Data) -> Data:
-        """Rows in memory, on the device."""
-        if isinstance(X, Rows):
-            X = X[:]
-            assert_all_finite(X, input_name="X")
-        return self.plan.device.put(X)
 
     def _held(self, planned: KernelPlan, X: Data, room: int) -> Space:
         """The space of one kernel; features may take ``room`` bytes."""
@@ -211,17 +204,12 @@ class Holder:
         n, itemsize = len(self.weight), self.weight.dtype.itemsize
         # The size does not depend on the budget, so that the clusters do not either.
         size = subsample_size(n, width * itemsize)
-        what = (
-            f"a subsample of {size} rows, with its features,"
-            if size < n
-            else "holding the features, with the rows,"
-        )
         fewer = "columns" if isinstance(features, Explicit) else "components"
         half = "" if itemsize == 4 else ", pass float32 data (half the memory)"
         # Rows and features at first; then chunks take the place of the rows.
         self.plan.budget._replace(n_bytes=room).check(
             size * (max(columns, width) + width) * itemsize,
-            f"n_samples={n}: {what}",
+            f"n_samples={n}: holding {size} rows, with their features,",
             f"Use fewer {fewer}{half}",
         )
         rows, weight = chosen_rows(X, self.weight, size)
