@@ -141,11 +141,6 @@ class Device:
         self.anchor = anchor
         self.is_host = on_host(anchor)
 
-    def is_same(self, other: "Device") -> bool:
-        """Whether arrays on both can be in one expression."""
-        alike = type(self.anchor) is type(other.anchor)
-        return alike and bool(self.anchor.device == other.anchor.device)
-
     def put(self, values: Any) -> Any:
         """Values on the host as an array on this device, in their own precision."""
         return values if self.is_host else to_device_of(values, self.anchor)
