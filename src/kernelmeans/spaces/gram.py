@@ -357,11 +357,8 @@ class GramPredictor(Predictor):
                 diagonal = self.kernel.diagonal(rows)
             squared_norms = like(self.kernel.squared_norms(diagonal), values)
             means = self.origin.project(values)
-            fresh = self.kernel.normalized or not self.kernel.precomputed
-            return (
-                self.origin.center(values, means, in_place=fresh),
-                self.origin.squared_norms(squared_norms, means),
-            )
+            squared_norms = self.origin.squared_norms(squared_norms, means)
+            return self.origin.center(values, means), squared_norms
 
         return embed
 

@@ -83,13 +83,9 @@ class Origin:
         """||phi(x) - mu||^2 from K(x, x) and <phi(x), mu>."""
         return diagonal - 2 * means + self.square
 
-    def center(self, rows: Array, own_means: Array, in_place: bool = False) -> Array:
-        """<phi(x) - mu, phi_i - mu> for such rows."""
-        own = (own_means - self.square)[:, None]
-        if in_place:
-            rows -= own
-        else:
-            rows = rows - own
+    def center(self, rows: Array, own_means: Array) -> Array:
+        """<phi(x) - mu, phi_i - mu> for such rows, in place: a second copy would need room."""
+        rows -= (own_means - self.square)[:, None]
         rows -= self.means
         return rows
 
@@ -105,6 +101,8 @@ def kernel_rows(
 ) -> Callable[[Data, Array | None], Array]:
     """The kernel values of rows against X as a function of them and, if precomputed, K(x, x).
 
+    The values are a new array.
+
     Parameters
     ----------
     kernel : Kernel
@@ -117,15 +115,14 @@ def kernel_rows(
     against = None if kernel.precomputed else kernel.against(X)
 
     def values_of(rows: Data, diagonal: Array | None) -> Array:
-        values: Array = rows
-        if against is not None:
+        if against is None:
+            values: Array = namespace(rows).asarray(rows, copy=True)
+        else:
             # NumPy multiplies a matrix with itself by another routine: labels of the training
             # rows must not depend on whether they are the very array of the fit.
             values = against(rows.copy() if on_host(rows) else rows)
         if norms is None:
             return values
-        if kernel.precomputed:
-            values = namespace(values).asarray(values, copy=True)
         diagonal = kernel.diagonal(rows) if diagonal is None else diagonal
         return kernel.divide_by_norms(values, diagonal, norms)
 
@@ -225,10 +222,7 @@ class ComputedRows(KernelRows):
         self._origin = origin
 
     def read(self, which: slice | IntArray) -> Array:
-        values = self.values(which)
-        # In place where the values are fresh: a second copy would break the budget.
-        fresh = self.norms is not None or not self._kernel.precomputed
-        return self._origin.center(values, take_rows(self._origin.means, which), in_place=fresh)
+        return self._origin.center(self.values(which), take_rows(self._origin.means, which))
 
 
 class HeldRows(KernelRows):
@@ -262,7 +256,7 @@ class HeldRows(KernelRows):
         self.in_flight = None
 
         def center(block: slice) -> None:
-            origin.center(self.matrix[block, ...], origin.means[block], in_place=True)
+            origin.center(self.matrix[block, ...], origin.means[block])
 
         engine.run(center, slices(self.matrix.shape[0], self.at_a_time))
 
