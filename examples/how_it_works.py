@@ -45,9 +45,9 @@ def heat() -> Figure:
     kernel = HeatKernel(n_neighbors=8, t=200.0).fit(X, n_clusters=10)
     figure, axes = panels(3)
     similar = {
-        "Gaussian kernel: near is alike": RBF(0.7)(X, X[[start]])[:, 0],
-        "the graph of neighbours": None,
-        "heat kernel: connected is alike": kernel.values(X, X[[start]])[:, 0],
+        "Gaussian kernel:\nnear is alike": RBF(0.7)(X, X[[start]])[:, 0],
+        "the graph\nof neighbours": None,
+        "heat kernel:\nconnected is alike": kernel.values(X, X[[start]])[:, 0],
     }
     for ax, (title, values) in zip(axes, similar.items(), strict=True):
         if values is None:
@@ -57,7 +57,7 @@ def heat() -> Figure:
         shades = np.zeros(len(X)) + 0.3 if values is None else values
         ax.scatter(*X.T, s=9, c=shades, cmap=SIMILAR, vmin=0, vmax=1)
         ax.scatter(*X[start], s=110, facecolors="none", edgecolors="#D55E00", linewidths=2)
-        ax.set_title(title, fontsize=10)
+        ax.set_title(title, fontsize=14)
     return figure
 
 
@@ -72,7 +72,7 @@ def annealing() -> Figure:
     plain = KMeans(6, init=X[start], n_init=1).fit(X)
     axes[0].scatter(*X.T, s=7, c=COLORS[plain.labels_])
     axes[0].scatter(*plain.cluster_centers_.T, **CENTER)
-    axes[0].set_title("k-means is stuck", fontsize=10)
+    axes[0].set_title("k-means is stuck", fontsize=14)
     for ax, n_steps in zip(axes[1:], (3, 12, whole.n_iter_), strict=True):
         model = PowerKMeans(**whole.get_params()).set_params(max_iter=n_steps)
         with warnings.catch_warnings():
@@ -82,7 +82,7 @@ def annealing() -> Figure:
         ax.scatter(*model.cluster_centers_.T, **CENTER)
         ended = n_steps == whole.n_iter_
         power = model.power_history_[-1]
-        ax.set_title(f"the end, step {n_steps}" if ended else f"power {power:.2f}", fontsize=10)
+        ax.set_title(f"the end, step {n_steps}" if ended else f"power {power:.2f}", fontsize=14)
     return figure
 
 
@@ -99,7 +99,7 @@ def swap() -> Figure:
     for ax, title, model in zip(axes, titles, (stuck, stuck, better), strict=True):
         ax.scatter(*X.T, s=7, c=COLORS[model.labels_])
         ax.scatter(*(moved if title == "the move" else model.cluster_centers_).T, **CENTER)
-        ax.set_title(title, fontsize=10)
+        ax.set_title(title, fontsize=14)
     arrow = {"arrowstyle": "->", "linewidth": 1.5, "connectionstyle": "arc3,rad=0.4"}
     axes[1].annotate("", moved[3], stuck.cluster_centers_[3], arrowprops=arrow)
     return figure
@@ -115,7 +115,7 @@ def clusters() -> Figure:
     for ax, k in zip(axes, (2, 5, 8), strict=True):
         model = KernelPowerKMeans(k, n_neighbors=24, random_state=0).fit(X)
         ax.scatter(*X.T, s=7, c=COLORS[model.labels_])
-        ax.set_title(f"k = {k}, t = {model.t_:.0f}", fontsize=10)
+        ax.set_title(f"k = {k}, t = {model.t_:.0f}", fontsize=14)
     return figure
 
 

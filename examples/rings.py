@@ -22,7 +22,7 @@ def draw(ax: Axes, X: np.ndarray, labels: np.ndarray, title: str) -> None:
     for cluster in range(10):
         members = X[labels == cluster]
         ax.scatter(*members.T, s=9, c=COLORS[cluster], linewidths=0)
-    ax.set_title(title, fontsize=10)
+    ax.set_title(title, fontsize=14)
     ax.set(aspect="equal", xticks=[], yticks=[])
 
 
@@ -42,7 +42,7 @@ def main() -> None:
         # The picture shows the restart whose score is the median one.
         typical = np.argsort(scores)[len(scores) // 2]
         name = type(model).__name__
-        title = f"{name}, a typical one of 20 starts\nmean ARI {np.mean(scores):.2f}"
+        title = f"{name},\na typical one of 20 starts,\nmean ARI {np.mean(scores):.2f}"
         draw(ax, X, result.labels[typical], title)
         print(f"{name}: mean ARI over 20 matched starts {np.mean(scores):.3f}")
     path = sys.argv[1] if len(sys.argv) > 1 else "rings.png"

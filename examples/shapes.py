@@ -65,8 +65,8 @@ def main() -> None:
             colors = np.where(labels < 0, NOISE, COLORS[labels % len(COLORS)])
             ax.scatter(*X.T, s=3, c=colors, linewidths=0)
             ax.set(xticks=[], yticks=[], box_aspect=0.8)
-            ax.set_title(name if ax in panels[0] else "", fontsize=11)
-            ax.set_xlabel(f"ARI {abs(agreement):.2f}", fontsize=9)
+            ax.set_title(name if ax in panels[0] else "", fontsize=15)
+            ax.set_xlabel(f"ARI {abs(agreement):.2f}", fontsize=14)
             print(f"{name}: ARI {agreement:.3f}")
     figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "shapes.png")
 
