@@ -58,6 +58,8 @@ print("the best silhouette has", max(silhouettes, key=silhouettes.get), "cluster
 # sphinx_gallery_thumbnail_number = 3
 figure, panels = plt.subplots(3, 1, figsize=(4.6, 6.4), sharex=True, layout="constrained")
 draw_scores(panels, search)
+for ax in panels:
+    ax.label_outer()
 figure.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
 
 # %%

@@ -42,8 +42,8 @@ draw_tree(ax, model, names)
 # Layers
 # ------
 #
-# ``cut`` merges clusters until so many are left. Each layer is a part of the one before, for new
-# rows too.
+# ``cut`` merges clusters until so many are left. A cluster of one layer is part of a single cluster
+# of the layer before, for new rows too.
 
 layers = np.column_stack([model.cut(k, X[new]) for k in (3, 8, 20)])
 print(layers[:5])
