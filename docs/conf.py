@@ -1,5 +1,6 @@
 """Sphinx builds the site by this: ``python -m sphinx -W -n -b html docs build/site``."""
 
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -126,7 +127,8 @@ copybutton_prompt_is_regexp = True
 def under_headings(app: Any, context: Any, lines: list[str]) -> None:
     """List the options of a command under the headings of its help.
 
-    Defaults of switches, and of options that take nothing by default, say nothing.
+    Defaults of switches, and of options that take nothing by default, say nothing. Others are
+    shown as a shell takes them, without quotes.
     """
     empty = ":default: ````", ":default: ``False``"
     texts: list[list[str]] = []
@@ -134,7 +136,7 @@ def under_headings(app: Any, context: Any, lines: list[str]) -> None:
         if line.startswith(".. option::"):
             texts.append([])
         if line.strip() not in empty:
-            texts[-1].append(line)
+            texts[-1].append(re.sub("``'(.*)'``", r"``\1``", line))
     shown = [one.name for one in context.command.params if one.param_type_name == "option"]
     headings: dict[str, list[str]] = {}
     for name, text in zip(shown, texts, strict=True):
@@ -144,6 +146,12 @@ def under_headings(app: Any, context: Any, lines: list[str]) -> None:
         lines += [f"**{heading}**", "", *text]
 
 
+def without_versions(app: Any, what: str, name: str, obj: Any, opts: Any, lines: list[str]) -> None:
+    """Leave out versions in inherited docstrings, which are those of scikit-learn."""
+    lines[:] = [line for line in lines if not line.strip().startswith(".. versionadded::")]
+
+
 def setup(app: Any) -> None:
     """Connect what is defined here."""
+    app.connect("autodoc-process-docstring", without_versions, priority=100)
     app.connect("sphinx-click-process-options", under_headings)
