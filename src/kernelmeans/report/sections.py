@@ -263,7 +263,7 @@ def _agreement(found: Found) -> Html | None:
         "p",
         f"The clusters and the given labels agree with an adjusted Rand index of "
         f"{score(known['ari'])} and a normalized mutual information of {score(known['nmi'])}. Both "
-        "are 1 for the same groups; by chance the first is 0. "
+        "are 1 for the same groups; by chance the first is 0. In all "
         f"{counted(known['n_classes'], 'label')} occur{'s' * (known['n_classes'] == 1)}.",
     )
     columns = {"Labels": "t", "Most frequent": "g"}
