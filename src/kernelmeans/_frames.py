@@ -61,7 +61,7 @@ def read_as_numbers(X: Any, pairwise: bool = False) -> Iterator[None]:
             "Leave these columns out, or make numbers of them: "
             "kernelmeans.tables.TableTransformer does it, as the first step of a pipeline."
         )
-        names = [name for n, name in enumerate(X.columns) if _are_vectors(column_at(X, n))]
+        names = [name for n, name in enumerate(X.columns) if are_vectors(column_at(X, n))]
         if names:
             remedy = f"Give the arrays in {names[0]!r} alone: np.vstack(X[{names[0]!r}])."
         raise ValueError(f"X: {found}. {remedy}") from error
@@ -78,7 +78,7 @@ def _refuse_array(X: Any, error: ValueError | TypeError, pairwise: bool) -> None
     reason = str(error).rstrip(".")
     has_dicts = isinstance(X, list) and isinstance(X[0], Mapping)
     form = "a data frame of the dicts, pandas.DataFrame(X)" if has_dicts else "an array of numbers"
-    form += ", np.vstack(X)" * (hasattr(X, "__len__") and _are_vectors(X))
+    form += ", np.vstack(X)" * (hasattr(X, "__len__") and are_vectors(X))
     raise type(error)(f"X: {found} ({reason}). Give {form}.") from error
 
 
@@ -118,7 +118,7 @@ def _no_array(X: Any) -> str:
     return ""
 
 
-def _are_vectors(values: Any) -> bool:
+def are_vectors(values: Any) -> bool:
     """Whether all values are vectors of numbers, of one length, as embeddings in a column are."""
     try:
         arrays = list(map(np.asarray, values))
