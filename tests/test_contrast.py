@@ -218,6 +218,13 @@ def test_a_column_that_is_missing_tells_clusters_apart(halved):
     assert {one.source for one in described.top(0, 3)} >= {"member"}
 
 
+def test_a_column_without_a_frequent_value_says_nothing_of_a_cluster():
+    table = pd.DataFrame({"kind": [*"BBBBCCCC", None, None, None, *"aaaaaa"]})
+    described = describe([0] * 11 + [1] * 6, table)
+    assert described.records[0].apart == ("kind",)
+    assert [one.column for one in described.top(0)] == ["kind is missing"]
+
+
 def test_one_cluster_and_very_many_have_nothing_to_compare(rng):
     labels = np.arange(8 * MOST_CLUSTERS + 8) % (MOST_CLUSTERS + 1)
     table = rng.normal(size=(len(labels), 3)) + 9 * labels[:, None]

@@ -327,8 +327,12 @@ def shortlist(entries: Sequence[Entry], apart: Sequence[str], most: int) -> list
 
 
 def _due(entries: Sequence[Entry], apart: Sequence[str]) -> list[Entry]:
-    """What speaks for the two columns that tell a cluster apart best: few gaps do not."""
-    told = [entry for entry in reversed(entries) if not entry.is_gap or entry.number >= MOSTLY]
+    """What speaks for the two columns that tell a cluster apart best: few gaps do not.
+
+    Nor does a column of which no value is frequent in the cluster.
+    """
+    spoken = [entry for entry in entries if entry.value is not None]
+    told = [entry for entry in reversed(spoken) if not entry.is_gap or entry.number >= MOSTLY]
     by_name = {entry.source: entry for entry in told}  # the most telling one stays
     return [by_name[name] for name in apart[:2] if name in by_name]
 
