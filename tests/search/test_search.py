@@ -104,7 +104,7 @@ class TestChoice:
         assert ": data without clusters is nearly as stable; the most" in search.verdict_
         assert "which decides" not in search.verdict_
 
-    def test_fewer_clusters_that_are_surer_are_named(self):
+    def test_fewer_clusters_that_are_surer_and_more_are_named(self):
         results = {
             "n_clusters": np.array([2, 3, 4, 2]),
             "group": np.array([0, 0, 0, 1]),
@@ -119,6 +119,11 @@ class TestChoice:
         assert verdict(results, 2, {}, "20 splits").endswith(f"has a stability of 0.60{named}")
         results["mean_stability"][0] = 0.92
         assert verdict(results, 2, {}, "20 splits").endswith("has a stability of 0.60")
+        named = "; 4 clusters are found again too, with stability 0.83"
+        assert verdict(results, 0, {}, "20 splits").count(named) == 0  # refuted
+        results["mean_reference"] = np.array([0.5, np.nan, np.nan, np.nan])
+        assert verdict(results, 0, {}, "20 splits").endswith(f"has a stability of 0.50{named}")
+        assert "too, with" not in verdict(results, 3, {}, "20 splits")  # another kernel
 
     def test_a_kernel_is_chosen_at_a_given_number_of_clusters(self):
         rings, y = make_circles(400, factor=0.3, noise=0.05, random_state=0)

@@ -138,7 +138,7 @@ def verdict(
         f"{chosen}: {found} in {halved}, with stability {results['mean_stability'][best]:.2f}, "
         f"prediction strength {results['mean_prediction_strength'][best]:.2f} and Jaccard overlap "
         f"{results['min_jaccard'][best]:.2f} of {_least_stable(results, best)}; {compared}"
-        f"{_more_surely(results, best)}"
+        f"{_more_surely(results, best)}{_more_clusters(results, best)}"
     )
 
 
@@ -180,4 +180,20 @@ def _more_surely(results: Mapping[str, Any], best: int) -> str:
     return (
         f"; {counted(int(numbers[surest]), 'cluster')} would be found again more surely, with "
         f"stability {stability[surest]:.2f}"
+    )
+
+
+def _more_clusters(results: Mapping[str, Any], best: int) -> str:
+    """A remark on the most clusters that are found again too; empty if the choice has most."""
+    numbers = np.asarray(results["n_clusters"])
+    more = np.asarray(results["valid"]) & (numbers > numbers[best])
+    more &= np.asarray(results["group"]) == results["group"][best]
+    # Those that data without clusters have refuted do not count.
+    more &= np.isnan(results["mean_reference"])
+    if not more.any():
+        return ""
+    row = int(np.argmax(np.where(more, numbers, 0)))
+    return (
+        f"; {counted(int(numbers[row]), 'cluster')} are found again too, with stability "
+        f"{results['mean_stability'][row]:.2f}"
     )

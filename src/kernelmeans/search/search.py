@@ -152,7 +152,7 @@ default="jaccard"
     Notes
     -----
     ``scoring="jaccard"`` looks at the numbers whose clusters are found again. One of them does not
-    count if its stability is less than 0.85 of the best. The same holds for the Jaccard overlap of
+    count if its stability is less than 0.81 of the best. The same holds for the Jaccard overlap of
     its least stable cluster. With ``"jaccard"`` and ``"stability"`` the choice must also
     be far more stable than on data without clusters: Gaussian and uniform draws with the principal
     axes of X, or of what the steps of a pipeline make of X. That takes a table of numbers.
