@@ -111,4 +111,4 @@ print(f"ARI of the next month {adjusted_rand_score(later_segment[known], found.l
 
 # %%
 # :doc:`/guide/data` says how columns are read, and :doc:`/guide/reading` what a report holds. On
-# the command line, ``kernelmeans fit customers.csv --report`` does all of this.
+# the command line, ``kernelmeans fit customers.csv -k 5 --report`` does all of this.
