@@ -9,6 +9,7 @@ from sklearn.datasets import make_blobs
 from kernelmeans import ClusterSearch
 from kernelmeans.search import race
 from kernelmeans.search.bounds import Bounds, contenders
+from kernelmeans.search.comparison import Comparison
 
 X, Y = make_blobs(300, centers=[[0, 0], [7, 0], [0, 7], [7, 7]], random_state=0)
 
@@ -96,6 +97,36 @@ def test_the_choice_is_that_of_all_splits(monkeypatch):
     whole = [searched(one) for one in noisy]
     assert raced == [one.best_params_ for one in whole]
     assert all((one.results_["n_splits"] == 20).all() for one in whole)
+
+
+def test_the_choice_has_more_splits_where_data_without_clusters_are_near(monkeypatch):
+    asked = []
+
+    def at_the_bar(self, row, stability):
+        asked.append(stability)
+        return True, 2 * stability - 1  # of which it is half of the way to 1
+
+    monkeypatch.setattr(Comparison, "is_more", at_the_bar)
+    search = searched(X + np.random.default_rng(0).standard_normal(X.shape))
+    splits = search.results_["n_splits"]
+    assert splits[search.best_index_] == 20 > np.delete(splits, search.best_index_).max()
+    assert len(asked) > 2 and asked[-1] == search.results_["mean_stability"][search.best_index_]
+
+
+def test_data_without_clusters_are_drawn_once(monkeypatch):
+    drawn = []
+
+    def counted(self, fitted, rows, kinds, draws):
+        drawn.extend(draws)
+        return stabilities(self, fitted, rows, kinds, draws)
+
+    stabilities = Comparison._stabilities
+    monkeypatch.setattr(Comparison, "_stabilities", counted)
+    near = make_blobs(200, centers=[[0, 0], [5, 0], [0, 5]], cluster_std=1.8, random_state=0)[0]
+    grid = {"n_clusters": [2, 3, 4]}
+    # Three clusters are in doubt, and looked at several times.
+    ClusterSearch(KMeans(n_init=3), grid, n_splits=10, random_state=0).fit(near)
+    assert drawn and drawn == [*range(len(drawn))]
 
 
 def test_one_of_dozens_of_clusters_may_be_lost():
