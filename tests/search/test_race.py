@@ -110,7 +110,8 @@ def test_the_choice_has_more_splits_where_data_without_clusters_are_near(monkeyp
     search = searched(X + np.random.default_rng(0).standard_normal(X.shape))
     splits = search.results_["n_splits"]
     assert splits[search.best_index_] == 20 > np.delete(splits, search.best_index_).max()
-    assert len(asked) > 2 and asked[-1] == search.results_["mean_stability"][search.best_index_]
+    assert len(asked) > 2
+    assert asked[-1] == search.results_["mean_stability"][search.best_index_]
 
 
 def test_data_without_clusters_are_drawn_once(monkeypatch):
@@ -126,7 +127,8 @@ def test_data_without_clusters_are_drawn_once(monkeypatch):
     grid = {"n_clusters": [2, 3, 4]}
     # Three clusters are in doubt, and looked at several times.
     ClusterSearch(KMeans(n_init=3), grid, n_splits=10, random_state=0).fit(near)
-    assert drawn and drawn == [*range(len(drawn))]
+    assert drawn
+    assert drawn == [*range(len(drawn))]
 
 
 def test_one_of_dozens_of_clusters_may_be_lost():
