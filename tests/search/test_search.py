@@ -125,6 +125,15 @@ class TestChoice:
         assert verdict(results, 0, {}, "20 splits").endswith(f"has a stability of 0.50{named}")
         assert "too, with" not in verdict(results, 3, {}, "20 splits")  # another kernel
 
+    @pytest.mark.parametrize(
+        ("n_clusters", "least"), [(19, "cluster"), (20, "of the best 19 clusters")]
+    )
+    def test_the_cluster_whose_overlap_decides_is_named(self, n_clusters, least):
+        numbers = ("mean_stability", "mean_reference", "mean_prediction_strength", "min_jaccard")
+        results = dict.fromkeys(numbers, np.ones(1)) | {"n_clusters": np.array([n_clusters])}
+        results |= {"valid": np.ones(1, bool), "separate": np.zeros(1, bool), "group": np.zeros(1)}
+        assert f"overlap 1.00 of the least stable {least};" in verdict(results, 0, {}, "3 splits")
+
     def test_a_kernel_is_chosen_at_a_given_number_of_clusters(self):
         rings, y = make_circles(400, factor=0.3, noise=0.05, random_state=0)
         search = searched(KernelPowerKMeans(2), {"kernel": ["linear", "heat"]}, rings)

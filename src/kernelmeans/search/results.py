@@ -144,8 +144,10 @@ def verdict(
 
 def _least_stable(results: Mapping[str, Any], row: int) -> str:
     """The cluster whose overlap decides."""
-    n_lost = int(results["n_clusters"][row]) // LOST
-    return f"the least stable cluster but {n_lost}" if n_lost else "the least stable cluster"
+    n_clusters = int(results["n_clusters"][row])
+    n_lost = n_clusters // LOST
+    least = f"of the best {n_clusters - n_lost} clusters" if n_lost else "cluster"
+    return f"the least stable {least}"
 
 
 def _most_stable(results: Mapping[str, Any], rule: str) -> str:
