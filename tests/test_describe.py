@@ -524,6 +524,8 @@ def test_a_search_without_clusters_has_one(rng):
         (([-1, -1], np.ones((2, 1))), ValueError, "no row of positive weight"),
         (([0, 1], ["a text", "another"]), ValueError, r"^X has one dimension.*table, X=X\)"),
         (([0, 1], pd.Series(["a text", "another"])), ValueError, "^X has one dimension"),
+        (([0, 1], "data.csv"), TypeError, r"^X='data.csv' holds no rows; .*read_table"),
+        (([0, 1], None), TypeError, "^X=None holds no rows"),
         ((KernelPowerKMeans(2), np.ones((2, 1))), NotFittedError, "not fitted"),
         ((np.ones((2, 1)), KernelPowerKMeans(2)), TypeError, "the model comes first"),
         (([0, 1], scipy.sparse.eye_array(2)), TypeError, "a sparse matrix of 2 columns without"),

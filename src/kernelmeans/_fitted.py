@@ -12,9 +12,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._frames import with_columns_of
-from kernelmeans._given import plain, with_gaps
+from kernelmeans._given import holds_none, plain, with_gaps
 from kernelmeans._sklearn import _num_samples, _safe_indexing
-from kernelmeans._text import shortened
 from kernelmeans._typing import Array, IntArray
 from kernelmeans.rows import Rows, as_rows
 from kernelmeans.rows.dask import computed
@@ -117,8 +116,7 @@ def readable(X: Any, *steps: Any) -> Any:
         return np.asarray(X)
     if not hasattr(X, "shape"):
         raise TypeError(
-            f"X={shortened(repr(X), 40)} holds no rows; give an array, a data frame, a list of "
-            "rows, a sparse matrix, or rows on disk by kernelmeans.rows.open_rows."
+            f"{holds_none(X)}, a sparse matrix, or rows on disk by kernelmeans.rows.open_rows."
         )
     return with_columns_of(to_numpy(X), steps[0])
 

@@ -78,6 +78,11 @@ give them numbers by the method filled.
     return canonical(given.data if isinstance(given, np.ma.MaskedArray) else given)
 
 
+def holds_none(X: Any) -> str:
+    """Say of an object that it holds no rows, and begin to name what does."""
+    return f"X={shortened(repr(X), 40)} holds no rows; give an array, a data frame, a list of rows"
+
+
 def _is_dict_of_columns(X: Any) -> bool:
     """Not of matrices: estimators of several kernels say what those become."""
     return type(X) is dict and all(getattr(value, "ndim", 0) < 2 for value in X.values())

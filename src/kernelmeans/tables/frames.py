@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from kernelmeans._dialect import first_row, row_name
 from kernelmeans._frames import column_at, is_frame
-from kernelmeans._given import plain, with_gaps
+from kernelmeans._given import holds_none, plain, with_gaps
 from kernelmeans._text import counted, listed, single_blanks
 from kernelmeans._typing import Array
 from kernelmeans.tables.numerals import number_of
@@ -121,6 +121,10 @@ class Table(Mapping[str, Array]):
             )
         if not self.named:
             given = plain(with_gaps(X))
+            has_values = isinstance(given, list | tuple) or hasattr(given, "__array__")
+            if not has_values and np.ndim(given) == 0:
+                read = "kernelmeans.tables.read_table returns for a file"
+                raise TypeError(f"{holds_none(given)}, or what {read}.")
             X = check_array(given, dtype=None, ensure_all_finite=False, ensure_2d=False)
             if X.ndim == 1:
                 raise ValueError(
