@@ -81,7 +81,7 @@ def test_clear_clusters_take_few_splits(scoring):
     search = searched(scoring=scoring)
     assert search.best_params_ == {"n_clusters": 4}
     assert search.n_splits_ < 20
-    assert f"in {search.n_splits_} of at most 20 splits of 300 rows" in search.verdict_
+    assert f"found again in {search.n_splits_} splits of 300 rows" in search.verdict_
     counts = search.results_["n_splits"]
     for row, count in enumerate(counts):
         every = [search.results_[f"split{b}_stability"][row] for b in range(counts.max())]

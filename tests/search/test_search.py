@@ -479,7 +479,7 @@ class TestInterruption:
             search.fit(X)
         assert search.n_splits_ == 1
         assert search.best_params_ == {"n_clusters": 3}
-        assert " in 1 of at most 3 splits of 120 rows" in search.verdict_
+        assert " found again in 1 split of 120 rows" in search.verdict_
         whole = searched().results_
         for name in ("split0_stability", "neighbor_consistency"):
             np.testing.assert_array_equal(search.results_[name], whole[name])
@@ -566,7 +566,7 @@ class TestCallbacks:
         assert bool(processes) == (n_jobs == 2)
         assert search.n_splits_ == 1
         assert search.best_params_ == {"n_clusters": 3}
-        assert " in 1 of at most 3 splits of 120 rows" in search.verdict_
+        assert " found again in 1 split of 120 rows" in search.verdict_
         np.testing.assert_array_equal(search.predict(X), search.labels_)
         assert recorder.ended[-1] == "teardown"
 

@@ -24,6 +24,7 @@ from kernelmeans._sklearn import (
     _fit_context,
     with_callbacks,
 )
+from kernelmeans._text import counted
 from kernelmeans._typing import IntArray, ScoreName
 from kernelmeans._warnings import warn_user
 from kernelmeans.estimators.numbers import earlier_labels
@@ -438,9 +439,8 @@ default="jaccard"
             self.best_score_ = float(self.results_[column_of(self.scoring)][best])
             others = Candidate.of(self.estimator, self.best_params_).others
             self.n_splits_ = int(self.results_["n_splits"][best])
-        some = f"{self.n_splits_} of at most " * (self.n_splits_ < self.n_splits)
         few = f"{self.n_rows_used_} of " * (self.n_rows_used_ < self.n_rows_)
-        halved = f"{some}{self.n_splits} splits of {few}{self.n_rows_} rows"
+        halved = f"{counted(self.n_splits_, 'split')} of {few}{self.n_rows_} rows"
         self.verdict_ = verdict(self.results_, best, others, halved)
 
     def _refit(self, X: Any, seed: int, keeping: Mapping[str, Any]) -> None:
