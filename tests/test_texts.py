@@ -205,7 +205,7 @@ def test_typical_rows_are_shown_by_their_texts(embedded):
 
 def test_a_text_is_one_short_line_of_printable_signs():
     texts = [f"\x1b[31mrow\r\n{row}\u202e " + "long " * 100 for row in range(40)]
-    texts[3] = "half \ud83d a pair"
+    texts[3], texts[4] = "half \ud83d a pair", " "
     table = pd.DataFrame({"x": np.repeat([0.0, 5.0], 20) + np.arange(40) / 100})
     # Other strings of pandas hold no half of a pair.
     table["text"] = pd.Series(texts, dtype=object)
@@ -217,6 +217,8 @@ def test_a_text_is_one_short_line_of_printable_signs():
         for row, line in zip(record.typical_rows, record.typical_texts, strict=True)
     }
     assert lines[3] == "half a pair"
+    assert lines[4] == ""
+    assert "\n    4:" not in str(described)
     assert lines[7].startswith("[31mrow 7 long long")
     assert all(line.isprintable() and len(line) <= LONGEST for line in lines.values())
     assert lines[7].endswith("…")

@@ -366,8 +366,8 @@ def _row_lines(record: Cluster) -> Iterator[str]:
     for text in (*words, "; ".join(named)):
         yield from wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="    ")
     for row, text in zip(record.typical_rows or (), record.typical_texts, strict=False):
-        # An identifier may be the name of the row.
-        if text != str(row):
+        # A row may have no text, and an identifier may be the name of the row.
+        if text not in ("", str(row)):
             yield cut(f"    {shortened(str(row), _LONGEST)}: {text}", _WIDTH)
 
 
