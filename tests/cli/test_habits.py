@@ -421,7 +421,13 @@ def test_names_that_are_no_data(content):
 
 
 @pytest.mark.parametrize(
-    ("odd", "option"), [("2,5", "--decimal"), ("5+", "--decimal"), ("3.5 EUR", "--missing-values")]
+    ("odd", "option"),
+    [
+        ("2,5", "--decimal"),
+        ("5+", "--decimal"),
+        ("3.5 EUR", "--missing-values"),
+        ("3.5 €", "--missing-values"),
+    ],
 )
 def test_other_text_among_numbers_is_pointed_out(refused, odd, option):
     values = [*(f"{j}.5" for j in range(20)), odd]

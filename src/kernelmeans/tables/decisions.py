@@ -228,7 +228,8 @@ def _trouble(table: Table, name: str, found: Found, *, asked: bool) -> _Trouble 
     """Why a column cannot be used as the user asks, and what to do."""
     if found.stray:
         row, text = found.stray
-        marked = _MARKED.fullmatch(text) is not None
+        # What has another unit is a number under these marks.
+        marked = found.reason.startswith("is none") and _MARKED.fullmatch(text) is not None
         marks = f"{option('decimal=')} and {option('thousands=')} say how numbers are written; "
         return _Trouble(
             f"holds numbers, but {shortened(text, 60)!r} ({table.row(row)}{table.first_row}) "
