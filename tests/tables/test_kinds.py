@@ -327,6 +327,15 @@ def test_numbers_without_a_unit_beside_several_or_multiples_are_left_out(units, 
     assert reason in prepare.columns_[1].reason
 
 
+@pytest.mark.parametrize(("usual", "other"), [(".", ","), (",", ".")])
+def test_numbers_under_two_decimal_marks_are_left_out(usual, other):
+    values = [f"{row}{other if row % 4 == 0 else usual}5 €" for row in range(400)]
+    prepare = TableTransformer().fit(pd.DataFrame({"a": values, "b": np.arange(400.0) ** 2}))
+    mark, example = {".": "point", ",": "comma"}[usual], f"0{other}5 €"
+    said = f"numbers in '€' with a decimal {mark}, but also values such as {example!r}"
+    assert prepare.columns_[0].reason == said
+
+
 @pytest.mark.parametrize("as_type", ["str", "category"])
 def test_values_that_differ_in_capitals_have_a_remark(as_type):
     """Blanks around a value do not count, so they need none."""

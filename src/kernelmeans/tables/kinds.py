@@ -295,6 +295,9 @@ def _numbers_in(texts: Texts, values: Array, name: str, marks: Marks) -> Found |
         if len(found.stray) > MOST_WORDS and rows > FEW_ROWS * len(values):
             example = repr(shortened(text, 60))
             those = f"numbers in {unit!r}" if unit else "numbers"
+            if text not in found.numbers and written(text):
+                # It is a number too, under the other mark.
+                those += f" with a decimal {'point' if found.spelling.decimal == '.' else 'comma'}"
             reason = f"{those}, but also values such as {example}"
             return Found("text", reason, texts.n_missing)
         have = f"no {unit!r}, which other rows have"
