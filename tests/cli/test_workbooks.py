@@ -4,6 +4,7 @@ import datetime
 import io
 import re
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from cli.test_habits import PLAIN
 from kernelmeans._errors import InputError
 from kernelmeans.tables.files import Reading
 from kernelmeans.tables.files.tables import open_file
+from kernelmeans.tables.spellings import numbers_among
 
 openpyxl = pytest.importorskip("openpyxl", reason="writes the workbooks of these tests")
 pytest.importorskip("fastexcel", reason="the extra excel reads workbooks")
@@ -146,6 +148,23 @@ def test_values_as_excel_has_them():
     rows += [[day, True, "007", "1,5", 1], [None, False, "010", "2,25", "x"]]
     found = read(write(Sheet=rows))
     assert found.rows() == [(day, True, "007", 1.5, "1"), (None, False, "010", 2.25, "x")]
+
+
+@pytest.mark.parametrize(
+    ("texts", "decimal", "expected"),
+    [
+        (["12,5"], None, [1.125, -2.375, 12.5]),
+        (["1.800,13 €", "none"], None, [1.125, -2.375, 1800.13, None]),
+        (["none"], ",", [1.125, -2.375, None]),
+        (["1,234.5"], None, [1.125, -2.375, 1234.5]),
+    ],
+)
+def test_numbers_are_exact_beside_text(texts, decimal, expected):
+    rows = [["a", "b"], [1.125, 1], [-2.375, 2], *([text, 3] for text in texts)]
+    table = open_file(write(Sheet=rows), Reading(decimal=decimal))
+    column = table.frame.collect()["a"]
+    found = numbers_among(Counter(column), len(column), table.marks()).numbers
+    assert [found.get(text) for text in column] == expected
 
 
 def test_without_names():

@@ -3,7 +3,9 @@
 import logging
 import re
 import zipfile
+from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +16,8 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.tables.files.archives import check_size, open_archive
 from kernelmeans.tables.files.headings import column_names, find_head
 from kernelmeans.tables.files.settings import Reading
+from kernelmeans.tables.numerals import written
+from kernelmeans.tables.spellings import Marks
 
 #: Lines that the names of the columns are looked for in.
 _HEAD_LINES = 50
@@ -22,6 +26,8 @@ _CELL_BYTES = 32
 _READ_BYTES = 2**22
 #: The longest place of a cell in XML.
 _PLACE_BYTES = 64
+#: A number with a fraction in a column that also holds text.
+_NUMBER = r"^-?\d+\.\d+$"
 _PLACE = re.compile(rb"\br\s*=\s*[\"']([A-Za-z]{0,7})(\d{1,10})[\"']")
 
 
@@ -65,15 +71,31 @@ def read_workbook(
         if not head.width:
             return head, [], []
         names, above = _names(path, head, header=reading.header)
-        frame = workbook.load_sheet(
-            sheet, header_row=None, skip_rows=above, schema_sample_rows=None
-        ).to_polars()
+        load = partial(
+            workbook.load_sheet, sheet, header_row=None, skip_rows=above, schema_sample_rows=None
+        )
+        frame = load().to_polars()
+        texts = frame.select(pl.col(pl.String))
+        if mixed := [one.name for one in texts if one.str.contains(_NUMBER).any()]:
+            # Of text with a decimal mark no whole number is made.
+            whole = load(dtypes=dict.fromkeys(mixed, "int")).to_polars()
+            numbers = (_with_mark(frame[one], whole[one], reading.marks()) for one in mixed)
+            frame = frame.with_columns(numbers)
     except FastExcelError as error:
         raise ValueError(str(error)) from error
     filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
     lines = (filled.arg_true() + above + 1).to_list()
     frame = frame.filter(filled)  # others are blank lines
     return frame.rename(dict(zip(frame.columns, column_names(names), strict=True))), names, lines
+
+
+def _with_mark(column: pl.Series, whole: pl.Series, marks: Marks) -> pl.Series:
+    """Write the numbers of a column that also holds text with the decimal mark of that text."""
+    numbers = whole.is_not_null()
+    counts = Counter(text for text in column.filter(~numbers).drop_nulls() if written(text))
+    if (marks.decimal or marks.after([counts]).proved) != ",":
+        return column
+    return column.str.replace(".", ",", literal=True).zip_with(numbers, column)
 
 
 def _check_span(
