@@ -99,19 +99,23 @@ def test_the_choice_is_that_of_all_splits(monkeypatch):
     assert all((one.results_["n_splits"] == 20).all() for one in whole)
 
 
-def test_the_choice_has_more_splits_where_data_without_clusters_are_near(monkeypatch):
+@pytest.mark.parametrize("more", [False, True])
+def test_a_choice_that_is_nearly_enough_has_more_splits(monkeypatch, more):
     asked = []
 
     def at_the_bar(self, row, stability):
-        asked.append(stability)
-        return True, 2 * stability - 1  # of which it is half of the way to 1
+        asked.append((row, stability))
+        return more, 2 * stability - 1  # of which it is half of the way to 1
 
     monkeypatch.setattr(Comparison, "is_more", at_the_bar)
     search = searched(X + np.random.default_rng(0).standard_normal(X.shape))
-    splits = search.results_["n_splits"]
-    assert splits[search.best_index_] == 20 > np.delete(splits, search.best_index_).max()
-    assert len(asked) > 2
-    assert asked[-1] == search.results_["mean_stability"][search.best_index_]
+    splits, (first, stability) = search.results_["n_splits"], asked[0]
+    if more:
+        assert splits[first] < 20
+        assert search.results_["mean_stability"][search.best_index_] == stability
+    else:
+        assert splits[first] == 20
+        assert search.best_index_ is None
 
 
 def test_data_without_clusters_are_drawn_once(monkeypatch):

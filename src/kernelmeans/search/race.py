@@ -100,9 +100,11 @@ class Race:
         while self._is_referred and not self.runner.stopped and (best := self.best) is not None:
             stability = self.results["mean_stability"][best]
             more, reference = self._comparison.is_more(best, stability)
-            low, high = (exceeds(one["mean_stability"][best], reference) for one in self._bounds())
-            if low != high:
-                self._add_round([best], self.record.splits_of(best) + ROUND)
+            n_splits, (_, high) = self.record.splits_of(best), self._bounds()
+            # What may still exceed the bar, with the splits that are left, is not refuted.
+            is_open = n_splits < len(self.record.splits)
+            if not more and is_open and exceeds(high["mean_stability"][best], reference):
+                self._add_round([best], n_splits + ROUND)
             else:
                 self._references[best] = reference
                 self._refuted.update([best] * (not more))

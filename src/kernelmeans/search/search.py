@@ -165,7 +165,7 @@ default="jaccard"
     a single one can. That is decided by bounds of the means of all ``n_splits`` splits, each of
     which holds with a probability of 0.95 if scores have normal distributions. Data without
     clusters are drawn until more would hardly change the answer, at most ten times of each kind.
-    The choice gets more splits while these bounds are on both sides of what it has to exceed.
+    A choice that does not exceed them gets more splits while its upper bound does.
     Fits in a search make eight swap moves, unless ``n_swaps`` is given. Fits to halves take the
     time of heat from the fit to all rows. The fit of ``best_estimator_`` makes all swap moves, and
     divides pairs of clusters anew.
