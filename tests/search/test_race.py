@@ -99,23 +99,22 @@ def test_the_choice_is_that_of_all_splits(monkeypatch):
     assert all((one.results_["n_splits"] == 20).all() for one in whole)
 
 
-@pytest.mark.parametrize("more", [False, True])
-def test_a_choice_that_is_nearly_enough_has_more_splits(monkeypatch, more):
-    asked = []
+def test_a_choice_that_is_nearly_enough_has_more_splits(monkeypatch):
+    blurred = X + np.random.default_rng(0).standard_normal(X.shape)
 
-    def at_the_bar(self, row, stability):
-        asked.append((row, stability))
-        return more, 2 * stability - 1  # of which it is half of the way to 1
+    def splits_of_four(margin):
+        """The splits of four clusters, with a bar that is so far above what is seen at first."""
+        seen = []
 
-    monkeypatch.setattr(Comparison, "is_more", at_the_bar)
-    search = searched(X + np.random.default_rng(0).standard_normal(X.shape))
-    splits, (first, stability) = search.results_["n_splits"], asked[0]
-    if more:
-        assert splits[first] < 20
-        assert search.results_["mean_stability"][search.best_index_] == stability
-    else:
-        assert splits[first] == 20
-        assert search.best_index_ is None
+        def beyond(self, own, *others):
+            seen.append(own)
+            return own > seen[0] + margin, 0.5
+
+        monkeypatch.setattr(Comparison, "_beyond", beyond)
+        results = searched(blurred).results_
+        return results["n_splits"][results["n_clusters"] == 4][0]
+
+    assert splits_of_four(-0.1) == splits_of_four(0.5) < splits_of_four(0.001)
 
 
 def test_data_without_clusters_are_drawn_once(monkeypatch):

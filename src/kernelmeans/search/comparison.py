@@ -46,6 +46,7 @@ class Comparison:
         self._draws = np.random.default_rng(seed).integers(SEEDS, size=N_DRAWS).tolist()
         self._runner = runner
         self._prepared: dict[int, Samples] = {}
+        self._divided: dict[int, list[tuple[float, tuple[Any, Found], Samples]]] = {}
         self._drawn: dict[tuple[int, int], Array] = {}
 
     def _counts(self, row: int, labels: IntArray) -> IntArray | None:
@@ -82,7 +83,9 @@ class Comparison:
         counts = self._counts(row, self._record.labels()[row])
         comparisons = [(stability, (estimator, self._record.settled(row)), rows)]
         if counts is not None and counts.max() > 1:
-            comparisons = list(self._divided_pieces(estimator, rows, counts)) or comparisons
+            if row not in self._divided:
+                self._divided[row] = list(self._divided_pieces(estimator, rows, counts))
+            comparisons = self._divided[row] or comparisons
         highest = np.nan
         for number, (own, fitted, rows) in enumerate(comparisons):
             more, reference = self._beyond(own, fitted, rows, (row, number))

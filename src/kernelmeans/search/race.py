@@ -13,7 +13,7 @@ from kernelmeans.search.candidates import Candidate, Outcome, evaluate
 from kernelmeans.search.comparison import Comparison
 from kernelmeans.search.record import Record, Scoring, name_of
 from kernelmeans.search.results import bounds_of, columns_of
-from kernelmeans.search.rules import best_of, exceeds
+from kernelmeans.search.rules import best_of
 from kernelmeans.search.runner import Runner
 from kernelmeans.search.splits import FIRST_ROUND, ROUND, Samples, Split
 
@@ -98,19 +98,19 @@ class Race:
         """Add splits until the choice is certain, and is more than data without clusters give."""
         self._add_splits()
         while self._is_referred and not self.runner.stopped and (best := self.best) is not None:
-            stability = self.results["mean_stability"][best]
-            more, reference = self._comparison.is_more(best, stability)
-            n_splits, (_, high) = self.record.splits_of(best), self._bounds()
-            # What may still exceed the bar, with the splits that are left, is not refuted.
-            is_open = n_splits < len(self.record.splits)
-            if not more and is_open and exceeds(high["mean_stability"][best], reference):
+            stability, n_splits = self.results["mean_stability"][best], self.record.splits_of(best)
+            more, self._references[best] = self._comparison.is_more(best, stability)
+            if more:
+                self._update()
+                return
+            # What would be more at its upper bound is not refuted while splits are left.
+            _, high = self._bounds()
+            highest, is_open = high["mean_stability"][best], n_splits < len(self.record.splits)
+            if is_open and self._comparison.is_more(best, highest)[0]:
                 self._add_round([best], n_splits + ROUND)
             else:
-                self._references[best] = reference
-                self._refuted.update([best] * (not more))
-                self._update()
-                if more:
-                    return
+                self._refuted.add(best)
+            self._update()
             self._add_splits()
 
     def _add_splits(self) -> None:
