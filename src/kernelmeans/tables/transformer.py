@@ -591,7 +591,7 @@ class TableTransformer(TransformerMixin, Estimator):
     def _read(
         self, table: Table, Z: Array | None = None, unscaled: dict[str, Array] | None = None
     ) -> Inspection:
-        """Read the used columns into Z, and those of numbers as they are into `unscaled`."""
+        """Read the used columns into Z, and numbers without logarithms into `unscaled`."""
         # Why not SimpleImputer and OneHotEncoder: the numbers are the same (tests), but one of each
         # for a table takes 2 to 3 times the memory and more time, and one for each column makes
         # model files of hundreds of megabytes (figures: benchmarks/preparation.py).
