@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
+from sklearn.metrics import adjusted_rand_score
 
 from kernelmeans import ClusterSearch, KernelPowerKMeans
 from kernelmeans.search.pieces import IN_DEBRIS, clusters_in, pieces_of
@@ -38,6 +40,14 @@ def test_few_rows_far_away_are_debris():
     assert set(found[:400]) <= {0, IN_DEBRIS}
     assert set(found[400:]) == {IN_DEBRIS}
     assert set(pieces_of(np.concatenate([X, X[:40] + 50]))) >= {0, 1}
+
+
+def test_of_very_many_pieces_none_is_debris():
+    centers = 100 * np.random.default_rng(0).standard_normal((50, 5))
+    X, y = make_blobs(2000, centers=centers, random_state=0)
+    found = pieces_of(X)
+    assert sorted(set(found)) == list(range(50))
+    assert adjusted_rand_score(y, found) == 1
 
 
 def test_equal_rows_are_one_node():

@@ -25,7 +25,7 @@ def pieces_of(X: Array) -> IntArray:
     -------
     ndarray of int of shape (n_rows,)
         From 0 on, in descending order of size. `IN_DEBRIS` for pieces with fewer rows than a
-        twentieth of the mean piece.
+        twentieth of the mean of those that are at least as large.
 
     Examples
     --------
@@ -35,12 +35,13 @@ def pieces_of(X: Array) -> IntArray:
     array([0, 0, 0, 0, 1, 1, 1])
     """
     rows = DistinctRows.of(X, None, "euclidean")
-    n_rows, n_neighbors = len(rows.known), rows.nearest.auto_neighbors(2)
+    n_neighbors = rows.nearest.auto_neighbors(2)
     nodes, places = without_copies(rows, n_neighbors, 2)
     n_neighbors = min(n_neighbors, int(nodes.rows.shape[0]))
     sought, _ = untorn(nodes, n_neighbors)
     found = find_pieces(sought.graph(n_neighbors), 1)
-    large = found.sizes >= DEBRIS * n_rows / np.arange(1, len(found.sizes) + 1)
+    means = np.cumsum(found.sizes) / np.arange(1, len(found.sizes) + 1)
+    large = found.sizes >= DEBRIS * means
     n_large = int(np.argmin([*large, False]))
     node = find(rows.known, digests(X))
     labels = found.labels[node if places is None else places[node]]
