@@ -5,12 +5,23 @@ import pytest
 from sklearn.cluster import KMeans, MeanShift
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
+from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
 
-from kernelmeans import ClusterSearch
+from kernelmeans import ClusterSearch, KernelPowerKMeans
 from kernelmeans.search.comparison import Comparison
 from kernelmeans.search.ladder import most_clusters, next_numbers, steps
+
+
+def seen(tried, stability, valid=False, consistency=0.0):
+    """The columns of a search that has tried these numbers."""
+    return {
+        "n_clusters": tried,
+        "mean_stability": stability,
+        "valid": [valid] * len(tried),
+        "neighbor_consistency": [consistency] * len(tried),
+    }
 
 
 def climbed(truth, most=200, stable=None, second=None):
@@ -21,7 +32,7 @@ def climbed(truth, most=200, stable=None, second=None):
     tried = steps(12)
     while True:
         stability = [1 / (1 + abs(np.log(k / (stable or truth)))) for k in tried]
-        results = {"n_clusters": tried, "mean_stability": stability, "valid": [False] * len(tried)}
+        results = seen(tried, stability)
         best = next((tried.index(k) for k in (truth, second) if k in tried), None)
         if not (more := next_numbers(results, range(len(tried)), best, most)):
             return tried
@@ -58,19 +69,28 @@ def test_the_end_of_the_ladder():
 @pytest.mark.parametrize(("top", "more"), [(12, 16), (16, 24), (24, 32), (32, 48)])
 def test_it_goes_on_to_32_while_nothing_is_found(top, more):
     tried = steps(top)
-    stability = [1 / k for k in tried]
-    results = {"n_clusters": tried, "mean_stability": stability, "valid": [False] * len(tried)}
+    results = seen(tried, [1 / k for k in tried])
     assert (more in next_numbers(results, range(len(tried)), None, 200)) == (top < 32)
     assert more not in next_numbers(results, range(len(tried)), 0, 200)
 
 
+@pytest.mark.parametrize(("best", "enough"), [(0, 0.99), (None, 0.9)])
+def test_it_goes_on_while_clusters_hardly_part_near_neighbors(best, enough):
+    tried = steps(32)
+    results = seen(tried, [1 / k for k in tried], consistency=enough)
+    assert next_numbers(results, range(len(tried)), best, 200) == [48]
+    for unknown in (enough - 0.01, np.nan):
+        results["neighbor_consistency"][-1] = unknown
+        assert 48 not in next_numbers(results, range(len(tried)), best, 200)
+
+
 def test_scores_that_are_missing_end_it():
-    results = {"n_clusters": [2, 3], "mean_stability": [np.nan, np.nan], "valid": [False] * 2}
+    results = seen([2, 3], [np.nan, np.nan])
     assert next_numbers(results, range(2), None, 100) == []
 
 
 def test_a_last_step_that_is_found_again_is_not_the_last():
-    results = {"n_clusters": [2, 3, 4], "mean_stability": [1.0, 0.8, 0.9], "valid": [True] * 3}
+    results = seen([2, 3, 4], [1.0, 0.8, 0.9], valid=True)
     assert next_numbers(results, range(3), 2, 100) == [5]
     results["valid"][2] = False
     assert next_numbers(results, range(3), 0, 100) == []
@@ -89,6 +109,17 @@ def test_twenty_blobs_are_found():
     assert search.results_["params"] == [{"n_clusters": k} for k in numbers]
 
 
+@pytest.mark.slow
+def test_fifty_groups_are_found_though_few_clusters_are_never_found_again():
+    y = np.repeat(np.arange(50), 28)
+    X = 10 * np.eye(50)[y] + np.random.default_rng(0).standard_normal((len(y), 50))
+    search = ClusterSearch(KernelPowerKMeans(random_state=0), n_splits=4, random_state=0).fit(X)
+    numbers, stability = search.results_["n_clusters"], search.results_["mean_stability"]
+    assert search.best_params_ == {"n_clusters": 50}
+    assert adjusted_rand_score(y, search.labels_) == 1
+    assert stability[numbers <= 32].max() < 0.5
+
+
 @pytest.mark.parametrize("refutes", [False, True])
 def test_it_goes_on_where_data_without_clusters_refute_what_ended_it(monkeypatch, refutes):
     """Topics: few clusters are as stable by chance, and many are found again."""
@@ -99,7 +130,7 @@ def test_it_goes_on_where_data_without_clusters_refute_what_ended_it(monkeypatch
     monkeypatch.setattr(Comparison, "is_more", is_more)
     corners = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
     centers = (30 * corners[:, None] + 4 * corners).reshape(-1, 2)
-    X = make_blobs(640, centers=centers, cluster_std=0.5, random_state=0)[0]
+    X = make_blobs(640, centers=centers, cluster_std=0.8, random_state=0)[0]
     search = ClusterSearch(KMeans(n_init=5, random_state=0), random_state=0).fit(X)
     assert search.best_params_["n_clusters"] == (16 if refutes else 4)
 
@@ -138,11 +169,8 @@ def test_what_is_known_when_it_ends_on_the_ladder(kind):
 
 
 def test_numbers_that_are_given_too_do_not_end_it():
-    results = {
-        "n_clusters": [*range(2, 9), 10, 12, 100],
-        "valid": [True] * 9 + [False],
-        "mean_stability": [0.8] * 8 + [0.9, 0.3],
-    }
+    results = seen([*range(2, 9), 10, 12, 100], [0.8] * 8 + [0.9, 0.3], valid=True)
+    results["valid"][-1] = False
     assert next_numbers(results, range(10), 8, 200) == [16]
     X, _ = make_blobs(100, centers=3, random_state=0)
     arrays = [{"n_clusters": "auto", "init": ["random"]}, {"n_clusters": [2], "init": [X[:2]]}]
