@@ -377,6 +377,7 @@ def test_rows_without_a_cluster_are_left_out(table, labels, form):
     assert [str(name) for name in described.clusters["cluster"]] == ["0", "2"]
     ours, theirs = (frame.columns.drop(columns="cluster") for frame in (described, plain))
     pd.testing.assert_frame_equal(ours, theirs)
+    assert str(described).startswith(f"{placed.sum()} of 400 rows in 2 clusters\n")
     assert f"{(~placed).sum()} rows without a cluster" in str(described)
 
 

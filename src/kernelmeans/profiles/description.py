@@ -272,8 +272,10 @@ class Description:
         return f"<pre>{escape(self.text())}</pre>"
 
     def _lines(self, most: int) -> Iterator[str]:
-        n_rows = self.n_unplaced + sum(record.size for record in self.records)
-        yield f"{counted(n_rows, 'row')} in {counted(len(self.records), 'cluster')}"
+        n_placed = sum(record.size for record in self.records)
+        rows = counted(self.n_unplaced + n_placed, "row")
+        rows = f"{n_placed} of {rows}" if self.n_unplaced else rows
+        yield f"{rows} in {counted(len(self.records), 'cluster')}"
         if self.n_unplaced:
             yield f"left out: {counted(self.n_unplaced, 'row')} without a cluster"
         tops = {record.cluster: self.top(record.cluster, most) for record in self.records}
