@@ -124,8 +124,9 @@ class TableJob(Job, ColumnChoice):
     parameters : dict
         Parameters of the estimator.
     n_clusters : numbers of clusters or None, default=None
-        Number of clusters, or a range to choose it from, as in 2-12; auto, the default, tries
-        2 to 8, 10, 12, more while those are found again, and the numbers near the best.
+        Number of clusters, or a range to choose it from, as in 2-12, of which all numbers are
+        tried; auto, the default, tries 2 to 8, 10, 12, more while those are found again, and the
+        numbers near the best.
     n_jobs : int, default=-1
         Fits of a choice at the same time, -1 for as many as cores; the results are the same.
     scale : bool, default=True
