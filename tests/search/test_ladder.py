@@ -8,6 +8,7 @@ from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.mixture import GaussianMixture
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from kernelmeans import ClusterSearch, KernelPowerKMeans
 from kernelmeans.search.comparison import Comparison
@@ -64,6 +65,16 @@ def test_of_large_numbers_one_is_near(truth):
 def test_the_end_of_the_ladder():
     assert 60 / max(climbed(150, most=60)) < 1 + 1 / 15
     assert [most_clusters(n) for n in (4, 10, 100, 4000)] == [3, 5, 12, 200]
+    assert [most_clusters(4000, distinct) for distinct in (2, 64, 300, 4000)] == [12, 12, 60, 200]
+
+
+@pytest.mark.parametrize("encoder", [None, OneHotEncoder()])
+def test_it_ends_before_each_distinct_row_is_a_cluster(encoder):
+    X = np.random.default_rng(0).integers(0, 4, (1000, 3)).astype(float)
+    model = KMeans(n_init=1, random_state=0)
+    model = make_pipeline(encoder, model) if encoder else model
+    search = ClusterSearch(model, n_splits=2, random_state=0).fit(X)
+    assert max(search.results_["n_clusters"]) <= 12
 
 
 @pytest.mark.parametrize(("top", "more"), [(12, 16), (16, 24), (24, 32), (32, 48)])

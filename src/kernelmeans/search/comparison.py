@@ -62,6 +62,11 @@ class Comparison:
             self._prepared[group] = prepared(estimator, self._samples, self._seed)
         return self._prepared[group]
 
+    @property
+    def n_distinct(self) -> int:
+        """Distinct rows that reach the last step: the fewest of all kernels."""
+        return min(self._rows(row).n_distinct for row in self._record.kept)
+
     def separate(self) -> BoolArray:
         """Which candidates have the pieces of their rows as clusters, shape (n_candidates,)."""
         kept, labels = {*self._record.kept}, self._record.labels()

@@ -21,8 +21,9 @@ SECOND_TOP = 32
 #: leave near neighbours together, so they may be groups of smaller clusters. The first is for
 #: clusters that are found again, the second where none are.
 UNCUT, HARDLY_CUT = 0.99, 0.9
-#: Fewest rows for each cluster in a half of the rows.
-ROWS_PER_CLUSTER = 10
+#: Fewest rows for each cluster in a half of the rows, and fewest distinct rows. Where each distinct
+#: row may be a cluster, all are found again.
+ROWS_PER_CLUSTER, DISTINCT_PER_CLUSTER = 10, 5
 #: Most numbers that are tried between two steps at a time.
 BETWEEN = 3
 #: Largest gap in which no more numbers are tried, as a fraction of its lower end: beside the best
@@ -55,9 +56,11 @@ def steps(most: int) -> list[int]:
     return list(takewhile(lambda k: k <= most, chain((2, 3, 4, 5, 6, 7, 8, 10, 12), doubled)))
 
 
-def most_clusters(n_rows: int) -> int:
+def most_clusters(n_rows: int, n_distinct: int | None = None) -> int:
     """The end of the ladder for so many rows; at least 3, because 2 alone is no choice."""
-    return max(3, min(FIRST_TOP, n_rows // 2), n_rows // 2 // ROWS_PER_CLUSTER)
+    distinct = n_rows if n_distinct is None else n_distinct
+    many = min(n_rows // 2 // ROWS_PER_CLUSTER, distinct // DISTINCT_PER_CLUSTER)
+    return max(3, min(FIRST_TOP, n_rows // 2), many)
 
 
 class Ladder:

@@ -74,6 +74,11 @@ class Race:
         few = np.flatnonzero(self.results["n_splits"] < least).tolist()
         return firsts(self.results, self._scoring, self._refuted.union(few))
 
+    @property
+    def n_distinct(self) -> int:
+        """Distinct rows that candidates cluster."""
+        return self._comparison.n_distinct
+
     def enter(self, candidates: Sequence[Candidate]) -> None:
         """Fit candidates to all rows, and to the halves of the first splits."""
         rows, record = self.record.add(candidates), self.record

@@ -69,9 +69,9 @@ class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Esti
         uses the estimator's own. ``"auto"`` in place of its values is a ladder. It begins with
         2 to 8, 10 and 12. It goes on with 16, 24, 32, 48 and so on, while the last step is the most
         stable one, is found again or hardly parts near neighbours, and up to 32 while nothing is
-        found again. It ends at 20 rows for each cluster. Then the numbers near the best steps are
-        tried: all, or every fifteenth part of large ones. Between the best steps gaps are a fifth
-        at most. None is the ladder alone.
+        found again. It ends at 20 rows for each cluster, or 5 distinct ones. Then the numbers near
+        the best steps are tried: all, or every fifteenth part of large ones. Between the best steps
+        gaps are a fifth at most. None is the ladder alone.
     n_splits : int, default=20
         Most splits, at least 2. They end when more would hardly change the choice, which is looked
         at after three and then after every second one.
@@ -312,7 +312,10 @@ default="jaccard"
         record = race.record
 
         def more() -> list[Candidate]:
-            found = ladder.more(race.results, race.firsts, most) if record.n_splits else []
+            if not (record.n_splits and ladder.is_open):
+                return []
+            most = most_clusters(len(used), race.n_distinct)
+            found = ladder.more(race.results, race.firsts, most)
             return [Candidate.of(estimator, one) for one in found]
 
         try:

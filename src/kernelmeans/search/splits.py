@@ -114,6 +114,11 @@ class Samples:
         """Number of rows."""
         return int(self.X.shape[1] if self.stacked else _num_samples(self.X))
 
+    @cached_property
+    def n_distinct(self) -> int:
+        """Number of distinct rows; of all rows if X is no table of numbers."""
+        return self.n_rows if self.table is None else len(np.unique(digests(self.table)))
+
     @property
     def loaded(self) -> Any:
         """X, in memory."""
