@@ -17,9 +17,9 @@ FIRST_TOP = 12
 #: The largest number of clusters that is tried while none are found again. Twenty topics may be
 #: found where no number up to twelve is.
 SECOND_TOP = 32
-#: Consistencies of near neighbours from which on more clusters are tried: those of the last step
-#: leave near neighbours together, so they may be groups of smaller clusters. The first is for
-#: clusters that are found again, the second where none are.
+#: Consistencies of near neighbours from which on more clusters are tried. Clusters that leave near
+#: neighbours together may be groups of smaller ones. The first is where clusters are found again,
+#: the second where none are.
 UNCUT, HARDLY_CUT = 0.99, 0.9
 #: Fewest rows for each cluster in a half of the rows, and fewest distinct rows. Where each distinct
 #: row may be a cluster, all are found again.
@@ -58,7 +58,7 @@ def steps(most: int) -> list[int]:
 
 def most_clusters(n_rows: int, n_distinct: int | None = None) -> int:
     """The end of the ladder for so many rows; at least 3, because 2 alone is no choice."""
-    distinct = n_rows if n_distinct is None else n_distinct
+    distinct = n_distinct or n_rows
     many = min(n_rows // 2 // ROWS_PER_CLUSTER, distinct // DISTINCT_PER_CLUSTER)
     return max(3, min(FIRST_TOP, n_rows // 2), many)
 
@@ -145,10 +145,10 @@ def next_numbers(
     """Numbers of clusters to try next for one kernel.
 
     The ladder goes on while its last step is the most stable one, or its clusters are found again
-    or hardly part near neighbours: of 120 clear topics, halves join other ones to 32 clusters.
-    Up to `SECOND_TOP` it goes on while nothing is found. Then the gaps from the most stable one to
-    the choice, and beside these, are filled. Stability goes on rising where rows off topic make
-    ever more clusters; so the truth may be between.
+    or hardly part near neighbours. The last is for 120 clear topics: each half joins other ones to
+    32 clusters. Up to `SECOND_TOP` it goes on while nothing is found. Then the gaps from the most
+    stable one to the choice, and beside these, are filled. Stability goes on rising where rows off
+    topic make ever more clusters; so the truth may be between.
 
     Parameters
     ----------

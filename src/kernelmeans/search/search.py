@@ -304,8 +304,8 @@ default="jaccard"
         seed, *seeds = rng.randint(SEEDS, size=self.n_splits + 1).tolist()
         keeping = _keeping(like, estimator, whole.n_rows)
         used = whole.sample(MOST_ROWS, seed)
-        most = most_clusters(len(used))
-        candidates = [Candidate.of(estimator, one) for one in ladder.first(most)]
+        first = ladder.first(most_clusters(len(used)))
+        candidates = [Candidate.of(estimator, one) for one in first]
         _check_halves(len(used), candidates, ladder)
         splits = [Split.of(len(used), one) for one in seeds]
         race = Race(whole.subset(used), splits, self.scoring, seed, Runner(self, X))
