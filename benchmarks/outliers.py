@@ -164,7 +164,7 @@ def made() -> None:
 
 
 def clean() -> None:
-    print(f"\n{'left out without noise':<22}" + "".join(f"{n:>8}" for n in ROWS))
+    print(f"\n{'lost without noise':<22}" + "".join(f"{n:>8}" for n in ROWS))
     for name, (k, draw) in SHAPES.items():
         lost = [np.mean([fitted(draw(n, s)[0], k).labels_ < 0 for s in SEEDS]) for n in ROWS]
         print(f"{name:<22}" + "".join(f"{part:>8.1%}" for part in lost), flush=True)

@@ -70,14 +70,20 @@ class TestReach:
         differences = found.reach[places] - expected
         assert_allclose(differences, differences[0], atol=1e-9)
 
-    def test_score(self):
+    @pytest.mark.parametrize("stretch", [1, 5])
+    def test_score(self, stretch):
         X, labels = blobs(120, 2, 3)
+        middle = X[labels == 1].mean(axis=0)
+        X[labels == 1] = middle + stretch * (X[labels == 1] - middle)
         found = scored(X, labels)
         d = oracle.intrinsic_dimension(cdist(X, X))
         reach = np.log(reach_by_search(X, labels))
-        sparsity = np.array(
-            [d * (reach[i] - np.quantile(reach[labels == labels[i]], 0.25)) for i in range(len(X))]
-        )
+        own = np.array([np.quantile(reach[labels == label], 0.25) for label in labels])
+        # Half of the way to the usual cluster, within one upper quartile of usual sparsities.
+        bound = max(1, np.quantile(d * (reach - own), 0.75))
+        half = d * (own - np.median(own)) / 2
+        sparsity = d * (reach - own) + np.maximum(np.minimum(half, bound), -bound)
+        assert (stretch == 5) == (abs(half) > bound).any()
         assert_allclose(found.dimension, d)
         assert_allclose(found.scores(X, labels) * found.usual[labels], sparsity, atol=1e-9)
 
@@ -90,6 +96,26 @@ class TestReach:
         assert strange.mean() < 0.04
         # Its neighbours are as near as in the clusters, so that a local factor does not see it.
         assert (LocalOutlierFactor(5).fit(X).negative_outlier_factor_[few] > -1.5).all()
+
+
+class TestClustersOfOtherDensity:
+    def test_noise_that_is_a_cluster_is_strange(self):
+        X, labels = blobs(400, 2, 3, spread=0.1)
+        noise = np.random.default_rng(0).uniform(X.min(axis=0) - 1, X.max(axis=0) + 1, (60, 2))
+        X, labels = np.vstack([X, noise]), np.append(labels, np.full(60, 3))
+        # By their own cluster alone it is 0.41.
+        assert roc_auc_score(labels == 3, scored(X, labels).scores(X, labels)) > 0.7
+
+    @pytest.mark.parametrize("p", [2, 20, 50])
+    @pytest.mark.parametrize("widest", [2, 8])
+    def test_a_sparse_cluster_is_no_noise(self, p, widest):
+        X, labels = blobs(900, p, 4, spread=1.0)
+        X += 200 * np.eye(4, p)[labels] if p > 2 else 200 * np.c_[labels, labels % 2]
+        middles = np.array([X[labels == one].mean(axis=0) for one in range(4)])
+        wide = np.linspace(1, widest, 4)[labels, None]
+        X = middles[labels] + wide * (X - middles[labels])
+        strange = scored(X, labels).scores(X, labels) > 1
+        assert max(strange[labels == one].mean() for one in range(4)) < 0.02
 
 
 class TestNewRows:

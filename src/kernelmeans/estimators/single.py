@@ -51,8 +51,9 @@ class OneKernelClusterer(KernelClusterer):
 
         Where d is the intrinsic dimension of the rows, density goes as r^-d. Here r is the reach
         of a row, the least length of edges between neighbours that connect it with a tenth of its
-        cluster. The score is the logarithm of the density of the cluster over that of the row,
-        divided by the largest usual one (``kernelmeans.heat.outliers.Outliers``).
+        cluster. The usual density lies between that of the cluster and that of all clusters. The
+        score is the logarithm of the usual density over that of the row, divided by the largest
+        usual one (``kernelmeans.heat.outliers.Outliers``).
 
         Parameters
         ----------

@@ -19,6 +19,8 @@ from kernelmeans.heat.neighbors import NearestRows
 GROUP = 0.1
 #: Quantile of the sparsities of a cluster that is their origin: half of its rows may be noise.
 ORIGIN = 0.25
+#: Fraction of the way from the reach of a cluster to that of all: a sparse cluster may be noise.
+SHARED = 0.5
 #: Least width by which logarithms of densities are smoothed: they are known to 1 / sqrt(5), from
 #: five neighbours each.
 WIDTH = 0.35
@@ -42,8 +44,9 @@ class Outliers:
     The *reach* of a row is the least length of edges that connect it with a tenth of the rows of
     its cluster. Edges join neighbours, and are as long as in `kernelmeans.heat.density.Density`.
     Where d is the intrinsic dimension, density goes as reach^-d. The *sparsity* of a row is the
-    logarithm of the density of its cluster over its own, and the score is the sparsity over the
-    largest usual one (`largest_usual`).
+    logarithm of the usual density over its own. The usual density lies between that of its cluster
+    and that of all clusters (`_origins`). The score is the sparsity over the largest usual one
+    (`largest_usual`).
 
     Attributes
     ----------
@@ -56,7 +59,7 @@ class Outliers:
     reach : ndarray of shape (n_rows,)
         The logarithms of their reach.
     origin, usual : ndarray of shape (n_clusters,)
-        For each cluster, the logarithm of its usual reach, and the largest usual sparsity.
+        For each cluster, the logarithm of the usual reach, and the largest usual sparsity.
     dimension : float
         The intrinsic dimension of the rows.
     """
@@ -91,9 +94,7 @@ class Outliers:
         columns, distances = nearest.near(min(DIMENSION_NEIGHBORS, len(known) - 1))
         dimension = intrinsic_dimension(distances) or 1.0
         reach = _reach(columns, distances, labels)
-        origin = np.zeros(n_clusters)
-        for cluster in np.unique(labels):
-            origin[cluster] = np.quantile(reach[labels == cluster], ORIGIN)
+        origin = _origins(reach, labels, n_clusters, dimension)
         sparsity = dimension * (reach - origin[labels])
         step = dimension * _usual_step(core_distances(distances))
         usual = np.full(n_clusters, largest_usual(sparsity, dimension, step))
@@ -171,6 +172,22 @@ def _reach(columns: IntArray, distances: Array, labels: IntArray) -> Array:
                     joined[list(groups.subset(row))] = length
         groups.merge(*pair)
     return _logs(np.maximum(joined, core))
+
+
+def _origins(reach: Array, labels: IntArray, n_clusters: int, dimension: float) -> Array:
+    """The logarithm of the usual reach in each cluster.
+
+    It lies between the reach of the cluster and that of all clusters, because rows of noise may be
+    a cluster of their own. It is no farther from its cluster than most rows are, so that no cluster
+    is left out only for being sparse.
+    """
+    own = np.zeros(n_clusters)
+    for cluster in np.unique(labels):
+        own[cluster] = np.quantile(reach[labels == cluster], ORIGIN)
+    spread = np.quantile(reach - own[labels], 1 - ORIGIN)
+    farthest = max(float(spread), LEAST / dimension)
+    middle = np.median(own[labels])
+    return own + np.clip(SHARED * (middle - own), -farthest, farthest)
 
 
 def _usual_step(core: Array) -> float:
