@@ -77,13 +77,22 @@ def test_a_folder_may_be_a_link(run, data):
     assert Path("real/data.labels.csv").exists()
 
 
-def test_a_folder_with_the_name_of_a_file(run, refused, data):
-    message = refused("fit", data, *OPTIONS, "-o", "groups.csv")
-    assert "'groups.csv' would be a folder; --labels takes the name of a file" in message
+@pytest.mark.parametrize("name", ["groups.csv", "groups.xlsx"])
+def test_a_folder_with_the_name_of_a_file(run, refused, data, name):
+    message = refused("fit", data, *OPTIONS, "-o", name)
+    assert f"{name!r} would be a folder; --labels takes the name of a file" in message
     Path("made.csv").mkdir()
     for folder in ("v1.2", "made.csv"):
         assert run("fit", data, *OPTIONS, "-o", folder).exit_code == 0
         assert Path(folder, "data.labels.csv").exists()
+
+
+@pytest.mark.parametrize("option", ["--labels", "--profiles"])
+@pytest.mark.parametrize("suffix", [".xlsx", ".XLS", ".parquet"])
+def test_text_does_not_get_the_name_of_another_table(refused, data, option, suffix):
+    message = refused("fit", data, *OPTIONS, option, f"groups{suffix}")
+    assert f"'groups{suffix}' would be no {suffix} file: tables are .csv" in message
+    assert not Path(f"groups{suffix}").exists()
 
 
 @posix

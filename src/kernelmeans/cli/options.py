@@ -61,8 +61,10 @@ SEARCH = ("n_splits", "scoring")
 ARGUMENTS = "kernelmeans.arguments"
 _PACKAGE = Path(__file__).parents[1]
 _PICTURES = (".png", ".svg", ".pdf")
-#: Suffixes of files that are written; a folder with such a name is a mistake.
-_WRITTEN = (*_PICTURES, ".csv", ".parquet", ".json", ".skops", ".html")
+#: Suffixes of tables that are not written: Excel would not open text under such a name.
+_TABLES = (".xlsx", ".xls", ".ods", ".parquet")
+#: A folder with such a name is a mistake.
+_WRITTEN = (*_PICTURES, *_TABLES, ".csv", ".json", ".skops", ".html")
 #: Longer lists of names are shown in the help text of an option.
 _LONGEST_METAVAR = 25
 
@@ -203,6 +205,8 @@ class _Path(click.Path):
             raise
         if self.exists and value != "-" and not (path.is_file() or path.is_dir()):
             self.fail(f"{str(path)!r} is a pipe or a device: write a file, and name that", *args)
+        if not self.exists and self.file_okay and path.suffix.lower() in _TABLES:
+            self.fail(f"{str(path)!r} would be no {path.suffix} file: tables are .csv", *args)
         if self.picture and path.suffix.lower() not in _PICTURES:
             self.fail(f"{str(path)!r} must end in one of {', '.join(_PICTURES)}", *args)
         if not self.file_okay and path.suffix.lower() in _WRITTEN and not path.exists():
