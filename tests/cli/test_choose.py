@@ -193,7 +193,7 @@ def test_a_fit_of_noise_tells_which_categories_to_leave_out(run, noise):
     rows.with_columns(plans).write_csv("plans.csv")
     result = run("fit", "plans.csv", "-k", "4-6")
     assert result.exit_code == 3
-    assert "; fewer categories, as in --drop plan; " in result.stderr
+    assert "What may help: fewer categories, as in --drop plan; " in result.stderr
     assert "fewer categories" not in run("fit", noise, "-k", "2-3").stderr
 
 

@@ -94,18 +94,19 @@ def _advice(job: FitJob, found: Mapping[str, Any]) -> str:
     tried = f"{rows[0]['clusters']} to {rows[-1]['clusters']} clusters"
     tried += f" with kernel {kernel}" * (kernel is not None)
     ways: list[str] = []
-    if kernel is not None and not job.pairwise:
-        ways.insert(0, f"another kernel, as in --kernel {'heat' if kernel == 'rbf' else 'rbf'}")
+    # First what hides clusters that are there.
     used = [one for one in found.get("columns", ()) if one["used"]]
     answers = [one["name"] for one in used if one["kind"] in ("category", "flag")]
     # A name with a comma could not be pasted.
     if 0 < len(answers) < len(used) and not any("," in name for name in answers):
-        ways.insert(0, f"fewer categories, as in {option('drop', answers[:_NAMED])}")
-    if found["rows_used"] == found["rows"]:
-        ways.insert(0, "more rows may show clusters")
+        ways.append(f"fewer categories, as in {option('drop', answers[:_NAMED])}")
     if job.n_clusters is None:
         most = rows[-1]["clusters"]
-        ways.insert(0, f"more clusters, if you expect them, as in -k {most}-{3 * most}")
+        ways.append(f"more clusters, if you expect them, as in -k {most}-{3 * most}")
+    if found["rows_used"] == found["rows"]:
+        ways.append("more rows may show clusters")
+    if kernel is not None and not job.pairwise:
+        ways.append(f"another kernel, as in --kernel {'heat' if kernel == 'rbf' else 'rbf'}")
     may_help = f" What may help: {'; '.join(ways)}" * bool(ways)
     return (
         f"Tried: {tried}. A cluster is found again from an overlap of {FOUND_AGAIN} on. "
