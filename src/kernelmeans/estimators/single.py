@@ -213,12 +213,12 @@ class KernelPowerKMeans(OneKernelClusterer):
         2, and at most 16. Up to four dimensions it is four times that if clusters are much better,
         as those of spirals may be (`kernelmeans.heat.HeatKernel`).
     outliers : "auto", float or None, default=None
-        Which rows belong to no cluster: they get the label -1, in training and in `predict`. With
-        None every row has a cluster. With ``"auto"`` they are the rows whose outlier score is above
-        1: sparse for their cluster, or beyond a gap. With a number, at most 0.5, they are that
-        fraction of the training rows, by sample weight, with the largest scores. In any case all
-        rows take part in the fit, but those in sparse places hardly change the default kernel. Not
-        for kernel matrices, graphs and distances.
+        Which rows belong to no cluster, or what fraction: they get the label -1, in training and in
+        `predict`. With None every row has a cluster. With ``"auto"`` they are the rows whose
+        outlier score is above 1: sparse for their cluster, or beyond a gap. With a number, at most
+        0.5, they are that fraction of the training rows, by sample weight, with the largest scores.
+        In any case all rows take part in the fit, but those in sparse places hardly change the
+        default kernel. Not for kernel matrices, graphs and distances.
     s0 : "auto" or float, default="auto"
         First power, negative. ``"auto"`` is just below the critical power, above which all
         centroids collapse onto the mean. It is closer to 0 for well-separated clusters, and never
@@ -553,12 +553,12 @@ class KernelKMeans(OneKernelClusterer):
         2, and at most 16. Up to four dimensions it is four times that if clusters are much better,
         as those of spirals may be (`kernelmeans.heat.HeatKernel`).
     outliers : "auto", float or None, default=None
-        Which rows belong to no cluster: they get the label -1, in training and in `predict`. With
-        None every row has a cluster. With ``"auto"`` they are the rows whose outlier score is above
-        1: sparse for their cluster, or beyond a gap. With a number, at most 0.5, they are that
-        fraction of the training rows, by sample weight, with the largest scores. In any case all
-        rows take part in the fit, but those in sparse places hardly change the default kernel. Not
-        for kernel matrices, graphs and distances.
+        Which rows belong to no cluster, or what fraction: they get the label -1, in training and in
+        `predict`. With None every row has a cluster. With ``"auto"`` they are the rows whose
+        outlier score is above 1: sparse for their cluster, or beyond a gap. With a number, at most
+        0.5, they are that fraction of the training rows, by sample weight, with the largest scores.
+        In any case all rows take part in the fit, but those in sparse places hardly change the
+        default kernel. Not for kernel matrices, graphs and distances.
     init : {"k-means++", "random"}, array-like or callable, default="k-means++"
         Starting centroids. ``"k-means++"`` is greedy k-means++ in the feature space, ``"random"``
         chooses random samples. An array of integers holds row indices, of shape (k,) or
