@@ -93,6 +93,15 @@ class TestChoice:
         with pytest.raises(ValueError, match="features"):
             search.predict(X)
 
+    def test_the_most_stable_of_several_kernels_is_named(self):
+        grid = {"n_clusters": [3, 4], "kernel": ["heat", "rbf"]}
+        search = searched(KernelPowerKMeans(), grid=grid, X=data.cloud(200, 3))
+        assert search.best_index_ is None
+        best = search.results_["params"][np.argmax(search.results_["mean_stability"])]
+        assert search.verdict_.endswith(
+            f"; kernel={best['kernel']!r} and n_clusters={best['n_clusters']} fit them all the same"
+        )
+
     def test_elongated_noise_is_as_stable_as_data_without_clusters(self):
         noise = data.cloud(200, 2) * [10, 1]
         search = searched(grid={"n_clusters": [2]}, X=noise)

@@ -100,13 +100,13 @@ def _advice(job: FitJob, found: Mapping[str, Any]) -> str:
     # A name with a comma could not be pasted.
     if 0 < len(answers) < len(used) and not any("," in name for name in answers):
         ways.append(f"fewer categories, as in {option('drop', answers[:_NAMED])}")
+    if kernel is not None and not job.pairwise:
+        ways.append(f"another kernel, as in --kernel {'heat' if kernel == 'rbf' else 'rbf'}")
     if job.n_clusters is None:
         most = rows[-1]["clusters"]
         ways.append(f"more clusters, if you expect them, as in -k {most}-{3 * most}")
     if found["rows_used"] == found["rows"]:
         ways.append("more rows may show clusters")
-    if kernel is not None and not job.pairwise:
-        ways.append(f"another kernel, as in --kernel {'heat' if kernel == 'rbf' else 'rbf'}")
     may_help = f" What may help: {'; '.join(ways)}" * bool(ways)
     return (
         f"Tried: {tried}. A cluster is found again from an overlap of {FOUND_AGAIN} on. "
