@@ -139,6 +139,13 @@ def test_fit_and_predict(run):
 
 
 @pytest.mark.usefixtures("cells")
+@pytest.mark.parametrize("option", ["--label-column", "--categorical"])
+def test_annotations_are_listed_before_genes(refused, option):
+    message = refused("fit", PATH, "-k", 3, "--take", "layers:scaled", option, "cluster")
+    assert "columns are 'kind', 'reads', 'obs_names', 'ACTB', " in message
+
+
+@pytest.mark.usefixtures("cells")
 @pytest.mark.parametrize("name", ["--label-column", "--id-column"])
 def test_a_category_that_is_no_column_of_the_report(run, name):
     run("fit", PATH, "-k", 3, name, "kind", "--report")

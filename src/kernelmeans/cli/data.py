@@ -87,7 +87,8 @@ def find_columns(
 
 def known_column(table: "FileTable", name: str, parameter: str) -> str:
     """Return the name of a column or an annotation that a parameter names, or refuse it."""
-    names = [*table.names, *table.annotations]
+    # Annotations first: thousands of genes would hide them.
+    names = [*table.annotations, *table.names]
     for candidate in (name, name.strip()):
         if candidate in table.nested:
             raise InputError(

@@ -109,7 +109,7 @@ def prepare(job: TableJob) -> Task:
         features = [name for name in features if name in wanted]
     _check_categorical(job, table, features)
     categorical = find_columns(
-        table, [*features, *table.annotations], job.categorical, "categorical"
+        table, [*table.annotations, *features], job.categorical, "categorical"
     )
     if job.scale and job.unscaled:
         job.note(f"columns are not scaled, because {job.unscaled}")
