@@ -641,9 +641,13 @@ class TestRefusals:
 def test_a_graph_that_is_taken_for_rows_causes_a_warning():
     """One edge that differs, or none beside loops, is enough for rows of features."""
     graph = scipy.sparse.csr_array(affinities())
+    distances = kneighbors_graph(np.arange(60.0)[:, None] ** 2, 5, mode="distance")
     model = KernelPowerKMeans(2, kernel="rbf", random_state=0)
-    with pytest.warns(UserWarning, match=r"X is sparse, square and symmetric.*kernel='graph'"):
-        model.fit(graph)
+    for edges in (graph, distances):
+        with pytest.warns(UserWarning, match="X is sparse and square.*kernel='graph'"):
+            model.fit(edges)
+    distances.setdiag(1.0)
+    model.fit(distances)
     one = scipy.sparse.csr_array(([1e-9], ([0], [1])), shape=graph.shape)
     for rows in (graph + one, -graph, graph[:, 1:], scipy.sparse.eye_array(60, format="csr")):
         model.fit(rows)

@@ -358,7 +358,7 @@ def refuse_elsewhere(X: Data, device: Device) -> None:
 
 
 def warn_of_edges(X: Data) -> None:
-    """Warn of sparse rows that look like a graph.
+    """Warn of sparse rows that look like a graph, or like distances to neighbours.
 
     Parameters
     ----------
@@ -368,9 +368,11 @@ def warn_of_edges(X: Data) -> None:
     n_rows, n_features = X.shape
     if not FEWEST_VERTICES <= n_rows == n_features < X.nnz or X.data.min() < 0:
         return
-    if (X != X.T).nnz == 0:
+    # Distances to the k nearest others are not symmetric: a row may be near to one that is not.
+    nearest = not X.diagonal().any() and np.ptp(np.diff(X.indptr)) == 0
+    if nearest or (X != X.T).nnz == 0:
         warn_user(
-            "X is sparse, square and symmetric, as a graph is, but its rows are taken for features "
+            "X is sparse and square, and looks like a graph, but its rows are taken for features "
             f"of samples. For edges set {option('kernel', 'graph')}, for distances to neighbours "
             f"{option('metric', 'precomputed')}."
         )
