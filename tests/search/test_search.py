@@ -99,7 +99,7 @@ class TestChoice:
         assert search.best_index_ is None
         best = search.results_["params"][np.argmax(search.results_["mean_stability"])]
         assert search.verdict_.endswith(
-            f"; kernel={best['kernel']!r} and n_clusters={best['n_clusters']} fit them all the same"
+            f"; kernel={best['kernel']!r}, n_clusters={best['n_clusters']} fits them all the same"
         )
 
     def test_elongated_noise_is_as_stable_as_data_without_clusters(self):

@@ -368,7 +368,7 @@ def warn_of_edges(X: Data) -> None:
     n_rows, n_features = X.shape
     if not FEWEST_VERTICES <= n_rows == n_features < X.nnz or X.data.min() < 0:
         return
-    # Distances to the k nearest others are not symmetric: a row may be near to one that is not.
+    # Distances to the k nearest others: as many in each row, and mostly not symmetric.
     nearest = not X.diagonal().any() and np.ptp(np.diff(X.indptr)) == 0
     if nearest or (X != X.T).nnz == 0:
         warn_user(

@@ -20,7 +20,7 @@ GROUP = 0.1
 #: Quantile of the sparsities of a cluster that is their origin: half of its rows may be noise.
 ORIGIN = 0.25
 #: Fraction of the way from the reach of a cluster to that of all: a sparse cluster may be noise.
-SHARED = 0.5
+TOWARDS_ALL = 0.5
 #: Least width by which logarithms of densities are smoothed: they are known to 1 / sqrt(5), from
 #: five neighbours each.
 WIDTH = 0.35
@@ -187,7 +187,7 @@ def _origins(reach: Array, labels: IntArray, n_clusters: int, dimension: float) 
     spread = np.quantile(reach - own[labels], 1 - ORIGIN)
     farthest = max(float(spread), LEAST / dimension)
     middle = np.median(own[labels])
-    return own + np.clip(SHARED * (middle - own), -farthest, farthest)
+    return own + np.clip(TOWARDS_ALL * (middle - own), -farthest, farthest)
 
 
 def _usual_step(core: Array) -> float:

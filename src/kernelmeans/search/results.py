@@ -162,12 +162,11 @@ def _most_stable(results: Mapping[str, Any], rule: str) -> str:
     settings = {"n_clusters": n_clusters}
     if np.ptp(results["group"]):
         settings = {name.split("__")[-1]: one for name, one in results["params"][row].items()}
-    asked = " and ".join(option(name, value) for name, value in settings.items())
-    fits = "fit" if len(settings) > 1 else "fits"
+    asked = ", ".join(option(name, value) for name, value in settings.items())
     return (
         f"; the most stable are {counted(n_clusters, 'cluster')}, with stability "
         f"{stability[row]:.2f} and Jaccard overlap {results['min_jaccard'][row]:.2f} of "
-        f"{_least_stable(results, row)}{rule}; {asked} {fits} them all the same"
+        f"{_least_stable(results, row)}{rule}; {asked} fits them all the same"
     )
 
 
