@@ -305,10 +305,6 @@ def test_rows_of_no_cluster(run, data, blobs):
     assert re.search(r"^outliers +0$", run("predict", "more.model.skops", data).stdout, re.M)
     assert labels().min() == 0
     assert "outliers" not in run("fit", data, "-k", 3, "--label-column", "kind").stdout
-    for options, is_told in (("auto", True), ("auto --drop kind", False), ("0.02", False)):
-        said = run("fit", "again.csv", "-k", 3, "--force", "--outliers", *options.split()).stdout
-        assert "label -1" in said
-        assert ("among categories: --outliers 0.02 takes 2 %" in " ".join(said.split())) == is_told
 
 
 def test_a_graph_of_one_direction_is_refused(refused, folder):

@@ -132,10 +132,13 @@ class TestNewRows:
         X, labels = blobs(200, 2, 2, spread=0.1)
         assert np.isfinite(scored(X, labels).scores(X[:9] + 1e-6, 1 - labels[:9])).all()
 
-    def test_new_numbers(self):
+    @pytest.mark.parametrize("n_answers", [0, 1])
+    def test_new_numbers(self, n_answers):
         X, labels = blobs(150, 2, 3)
+        X = np.c_[X, np.arange(150)[:, None] % (2 * np.ones(n_answers))]
         numbers = np.array([2, 0, 1])
         found = scored(X, labels)
+        assert (found.comparison is None) == (n_answers == 0)
         assert_array_equal(
             found.renumbered(numbers).scores(X + 1e-3, numbers[labels]),
             found.scores(X + 1e-3, labels),
@@ -181,6 +184,65 @@ def test_few_values_are_no_valley(p, step):
     strange = scored(X, np.zeros(len(X), int)).scores(X, np.zeros(len(X), int)) > 1
     assert strange[-5:].all()
     assert strange[:-5].mean() < 0.02
+
+
+def answers(seed=0, n=900):
+    """Columns of few values that say nothing."""
+    rng = np.random.default_rng(seed)
+    return {
+        "category": np.eye(6)[rng.choice(6, n, p=[0.4, 0.3, 0.15, 0.1, 0.04, 0.01])],
+        "flag": 2 * rng.choice(2, (n, 1), p=[0.98, 0.02]),
+        "grade": rng.choice(5, (n, 1), p=[0.4, 0.3, 0.25, 0.04, 0.01]),
+        "count": rng.poisson(1.2, (n, 1)),
+    }
+
+
+class TestColumnsOfFewValues:
+    X, labels = blobs(900, 2, 3, spread=0.3)
+
+    @pytest.mark.parametrize("kind", ["category", "flag", "grade"])
+    def test_answers_do_not_count(self, kind):
+        rows = np.hstack([self.X, answers()[kind]])
+        found, expected = scored(rows, self.labels), scored(self.X, self.labels)
+        scores = found.scores(rows, self.labels)
+        # Neighbours in other clusters do not count either.
+        assert_allclose(scores, expected.scores(self.X, self.labels), atol=0.05)
+        new = np.hstack([self.X + 1e-6, answers(seed=1)[kind]])
+        assert_allclose(
+            found.scores(new, self.labels), expected.scores(new[:, :2], self.labels), atol=0.05
+        )
+
+    @pytest.mark.parametrize("kind", answers())
+    def test_a_rare_value_is_usual(self, kind):
+        rows = np.hstack([self.X, answers()[kind]])
+        assert (scored(rows, self.labels).scores(rows, self.labels) > 1).mean() < 0.01
+
+    def test_clusters_that_differ_in_answers_alone(self):
+        """Rows that are far from their own cluster are strange, though they are amid the other."""
+        numbers, labels = np.arange(600.0), np.repeat([0, 1], 300)
+        numbers[-20:] = np.linspace(100, 110, 20)
+        rows = np.c_[numbers, labels]
+        strange = scored(rows, labels).scores(rows, labels) > 1
+        assert_array_equal(np.flatnonzero(strange), np.arange(580, 600))
+
+    @pytest.mark.parametrize("small", [[1], [2, 1], [4, 7], [12, 1, 1]])
+    def test_small_clusters(self, small):
+        """Each in two places, so that its rows are not all connected."""
+        sizes = [900 - sum(small), *small]
+        labels = np.repeat(np.arange(len(sizes)), sizes)
+        rows = np.hstack([cloud(900, 2) + 30 * labels[:, None], answers()["flag"]])
+        rows[-3:, 1] += 500
+        found = scored(rows, labels).scores(rows, labels)
+        assert np.isfinite(found).all()
+        assert (found[: sizes[0]] > 1).mean() < 0.01
+
+    @pytest.mark.parametrize("more", [np.empty((900, 0)), np.repeat(np.arange(150.0), 6)[:, None]])
+    def test_nothing_else_or_many_equal_rows(self, more):
+        rows = np.hstack([more, answers()["grade"], answers()["category"]])
+        labels = np.zeros(900, int)
+        found = scored(rows, labels)
+        assert found.comparison is None
+        assert np.isfinite(found.scores(rows, labels)).all()
 
 
 class TestThreshold:

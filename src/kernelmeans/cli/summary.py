@@ -113,9 +113,6 @@ def as_text(summary: dict[str, Any], description: Description | None = None) -> 
     if "outliers" in summary:
         fraction = percent(summary["outliers"] / summary["rows"], 1)
         more = f" ({fraction}), in no cluster: label -1"
-        kinds = {one["kind"] for one in summary.get("columns", ()) if one["used"]}
-        if kinds & {"category", "flag"} and summary["parameters"]["outliers"] == "auto":
-            more += "; auto may take too many among categories: --outliers 0.02 takes 2 %"
         lines["outliers"] = f"{summary['outliers']}{more * bool(summary['outliers'])}"
     if "far" in summary:
         fraction = percent(summary["far"] / summary["rows"], 1)

@@ -1,7 +1,7 @@
 """How strange rows are in their clusters, by the distances to their neighbours."""
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import NamedTuple, Self
 
 import numpy as np
 import scipy.sparse
@@ -13,6 +13,7 @@ from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.heat.density import DIMENSION_NEIGHBORS, core_distances, intrinsic_dimension
 from kernelmeans.heat.digests import Digests, find
 from kernelmeans.heat.distinct import DistinctRows
+from kernelmeans.heat.dither import ANSWERS, dithered, few_valued
 from kernelmeans.heat.neighbors import NearestRows
 
 #: Fraction of a cluster that a row has to be connected with. A smaller group is strange as a whole.
@@ -35,6 +36,32 @@ SURE = 2.5
 TAIL = 4.0
 #: Fraction of the rows of a Gaussian cluster that are beyond the largest usual sparsity at most.
 RARE = 1e-3
+
+
+class Comparison(NamedTuple):
+    """How rows are made comparable where columns have few values.
+
+    Attributes
+    ----------
+    columns : ndarray of int
+        The columns that are compared. Answers are not: few rows have a rare combination of them,
+        however usual these rows are.
+    scale : float
+        The largest absolute entry of these columns.
+    places : ndarray of shape (n_clusters,)
+        The entry of each cluster in one more column. Clusters that differ in answers alone would be
+        at the same place without it.
+    """
+
+    columns: IntArray
+    scale: float
+    places: Array
+
+    def of(self, rows: Array, labels: IntArray) -> Array:
+        """Rows of which those of one cluster are nearer to each other than to all others."""
+        with np.errstate(over="ignore"):  # new rows may be far from all others
+            compared = rows[:, self.columns] / self.scale
+        return np.column_stack([compared, self.places[labels]]).astype(rows.dtype)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +89,8 @@ class Outliers:
         For each cluster, the logarithm of the usual reach, and the largest usual sparsity.
     dimension : float
         The intrinsic dimension of the rows.
+    comparison : Comparison or None
+        How rows are made comparable, if some of their columns have few values.
     """
 
     nearest: NearestRows
@@ -71,6 +100,7 @@ class Outliers:
     origin: Array
     usual: Array
     dimension: float
+    comparison: Comparison | None = None
 
     @classmethod
     def of(cls, rows: DistinctRows, labels: IntArray, n_clusters: int) -> Self:
@@ -91,16 +121,18 @@ class Outliers:
             Scores these rows, and others.
         """
         nearest, known = rows
+        nearest, comparison = _comparable(nearest, labels, n_clusters)
         columns, distances = nearest.near(min(DIMENSION_NEIGHBORS, len(known) - 1))
+        if comparison is not None:
+            distances = np.where(labels[columns] == labels[:, None], distances, np.inf)
         dimension = intrinsic_dimension(distances) or 1.0
         reach = _reach(columns, distances, labels)
         origin = _origins(reach, labels, n_clusters, dimension)
         sparsity = dimension * (reach - origin[labels])
-        step = dimension * _usual_step(core_distances(distances))
-        usual = np.full(n_clusters, largest_usual(sparsity, dimension, step))
+        usual = np.full(n_clusters, largest_usual(sparsity, dimension))
         for cluster in np.unique(labels):
-            usual[cluster] = valley(sparsity[labels == cluster], step) or usual[cluster]
-        return cls(nearest, known, labels, reach, origin, usual, dimension)
+            usual[cluster] = valley(sparsity[labels == cluster]) or usual[cluster]
+        return cls(nearest, known, labels, reach, origin, usual, dimension, comparison)
 
     def scores(self, X: Data, labels: IntArray) -> Array:
         """The scores of rows.
@@ -129,10 +161,14 @@ class Outliers:
 
     def _reach_of_new(self, rows: Data, labels: IntArray) -> Array:
         """The reach by neighbours in the same cluster, or by all neighbours if none is there."""
+        if self.comparison is not None:
+            rows = self.comparison.of(rows, labels)
         distances, near = self.nearest.of(rows, min(DIMENSION_NEIGHBORS, len(self.known)))
-        lengths = _logs(np.maximum(distances, core_distances(distances)[:, None]))
         own = self.labels[near] == labels[:, None]
         own[~own.any(axis=1)] = True
+        if self.comparison is not None:
+            distances = np.where(own, distances, np.inf)
+        lengths = _logs(np.maximum(distances, core_distances(distances)[:, None]))
         return np.asarray(
             np.min(np.maximum(lengths, self.reach[near]), axis=1, where=own, initial=np.inf)
         )
@@ -140,8 +176,39 @@ class Outliers:
     def renumbered(self, numbers: IntArray) -> Self:
         """The same with new numbers of the clusters."""
         order = np.argsort(numbers)
-        origin, usual = self.origin[order], self.usual[order]
-        return replace(self, labels=numbers[self.labels], origin=origin, usual=usual)
+        found = replace(
+            self,
+            labels=numbers[self.labels],
+            origin=self.origin[order],
+            usual=self.usual[order],
+        )
+        if self.comparison is None:
+            return found
+        places = self.comparison.places[order]
+        return replace(found, comparison=self.comparison._replace(places=places))
+
+
+def _comparable(
+    nearest: NearestRows, labels: IntArray, n_clusters: int
+) -> tuple[NearestRows, Comparison | None]:
+    """The rows without answers, and with noise in place of steps; the same if no columns are left.
+
+    Between the values of a column of few values no rows are, and at the rarer ones rows are sparse.
+    """
+    few = few_valued(nearest)
+    answers = [column.place for column in few if len(column.values) <= ANSWERS]
+    columns = np.delete(np.arange(nearest.rows.shape[1]), answers)
+    if not few or not len(columns):
+        return nearest, None
+    scale = float(np.abs(nearest.rows[:, columns]).max()) or 1.0
+    # More than the largest distance of two rows in any norm.
+    apart = 2.0 * len(columns) + 1
+    comparison = Comparison(columns, scale, apart * np.arange(n_clusters))
+    steps = np.flatnonzero(np.isin(columns, [column.place for column in few]))
+    found = NearestRows(dithered(comparison.of(nearest.rows, labels), steps), nearest.metric)
+    _, distances = found.near(min(DIMENSION_NEIGHBORS, len(labels) - 1))
+    # Rows that are equal in all columns that are left have no density.
+    return (found, comparison) if core_distances(distances).all() else (nearest, None)
 
 
 def _reach(columns: IntArray, distances: Array, labels: IntArray) -> Array:
@@ -162,7 +229,8 @@ def _reach(columns: IntArray, distances: Array, labels: IntArray) -> Array:
     tree = minimum_spanning_tree(graph).tocoo()
     order = np.argsort(tree.data, kind="stable")
     pairs = np.column_stack([tree.row, tree.col])[order].tolist()
-    joined = np.where(enough <= 1, 0, lengths.max(initial=0))
+    longest = lengths.max(initial=0, where=np.isfinite(lengths))
+    joined = np.where(enough <= 1, 0, longest)
     groups = DisjointSet(range(n))
     for pair, length in zip(pairs, tree.data[order].tolist(), strict=True):
         sizes = [groups.subset_size(row) for row in pair]
@@ -190,17 +258,7 @@ def _origins(reach: Array, labels: IntArray, n_clusters: int, dimension: float) 
     return own + np.clip(TOWARDS_ALL * (middle - own), -farthest, farthest)
 
 
-def _usual_step(core: Array) -> float:
-    """The median step from a logarithm of core distances to the next: near 0 but for few values.
-
-    Between columns of few values there are few distances, and no rows between them.
-    """
-    logs, counts = np.unique(_logs(core).round(6), return_counts=True)
-    steps = np.repeat(np.diff(logs), counts[:-1])
-    return float(np.median(steps)) if len(steps) else 0.0
-
-
-def valley(sparsity: Array, step: float = 0.0) -> float | None:
+def valley(sparsity: Array) -> float | None:
     """The sparsity between usual and strange rows, where few rows are.
 
     More rows lie beyond it than chance explains.
@@ -209,8 +267,6 @@ def valley(sparsity: Array, step: float = 0.0) -> float | None:
     ----------
     sparsity : ndarray of shape (n_rows,)
         Logarithms of the density of a cluster over those of rows.
-    step : float, default=0.0
-        The usual step from one to the next, if there are few values: they are smoothed by it.
 
     Returns
     -------
@@ -225,9 +281,8 @@ def valley(sparsity: Array, step: float = 0.0) -> float | None:
     >>> round(valley(np.r_[usual, noise]), 1), valley(usual)
     (2.3, None)
     """
-    width = max(WIDTH, step)
-    bin_width = width / 4
-    edges = np.arange(LEAST - 4 * width, sparsity.max(initial=LEAST) + 4 * width, bin_width)
+    bin_width = WIDTH / 4
+    edges = np.arange(LEAST - 4 * WIDTH, sparsity.max(initial=LEAST) + 4 * WIDTH, bin_width)
     counts, _ = np.histogram(sparsity, edges)
     shape = np.exp(-np.square(np.arange(-12, 13) / 4) / 2)
     counts = np.convolve(counts, shape, "same")[edges[:-1] >= LEAST]
@@ -238,7 +293,7 @@ def valley(sparsity: Array, step: float = 0.0) -> float | None:
     return float(found[0]) if len(found) and (sparsity > found).mean() <= MOST else None
 
 
-def largest_usual(sparsity: Array, dimension: float, step: float = 0.0) -> float:
+def largest_usual(sparsity: Array, dimension: float) -> float:
     """The largest usual sparsity: by the valley of the rows of all clusters, or else by their tail.
 
     Parameters
@@ -247,17 +302,15 @@ def largest_usual(sparsity: Array, dimension: float, step: float = 0.0) -> float
         As for `valley`.
     dimension : float
         The intrinsic dimension of the rows.
-    step : float, default=0.0
-        As for `valley`.
 
     Returns
     -------
     float
         The sparsity, at least `LEAST`.
     """
-    tail = TAIL * max(step, float(np.quantile(sparsity, 1 - ORIGIN)))
+    tail = TAIL * float(np.quantile(sparsity, 1 - ORIGIN))
     rare, origin = chi2.isf(RARE, dimension), chi2.ppf(ORIGIN, dimension)
-    return valley(sparsity, step) or max(LEAST, min(tail, (rare - origin) / 2))
+    return valley(sparsity) or max(LEAST, min(tail, (rare - origin) / 2))
 
 
 def threshold_of(scores: Array, weight: Array, outliers: float | str) -> float:

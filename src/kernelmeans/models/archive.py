@@ -43,6 +43,7 @@ TRUSTED_TYPES = (
     "kernelmeans.heat.kernel.Extension",
     "kernelmeans.heat.kernel.HeatKernel",
     "kernelmeans.heat.neighbors.NearestRows",
+    "kernelmeans.heat.outliers.Comparison",
     "kernelmeans.heat.outliers.Outliers",
     "kernelmeans.kernels.kernel.CombinedKernel",
     "kernelmeans.kernels.kernel.Kernel",
