@@ -99,7 +99,7 @@ def random_starts(n: int, k: int, count: int) -> IntArray:
 
 
 def plusplus_starts(K: Array, k: int, count: int) -> IntArray:
-    """Return the same by scikit-learn's greedy k-means++ in a kernel's feature space."""
+    """Return such rows, chosen by scikit-learn's greedy k-means++ in a kernel's feature space."""
     values, vectors = np.linalg.eigh(K)
     features = vectors * np.sqrt(np.maximum(values, 0))
     return np.stack([kmeans_plusplus(features, k, random_state=seed)[1] for seed in range(count)])
