@@ -86,10 +86,10 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         are. The scale is learned in fit and used in predict.
     entropy_weight : float, default=2.0
         Weight of the entropy of the kernel weights, the lambda of the paper. Its unit is the sum of
-        the sample weights times the mean kernel variance. With 0 one kernel gets all weight, with
-        infinity all kernels have the same weight. Values from 0.1 to 0.5 single out the better
-        kernels. They may also prefer a kernel of few columns that are easy to explain. Of two
-        views that need each other they switch one off.
+        the sample weights times the mean variance of the scaled kernels. With 0 one kernel gets all
+        weight, with infinity all kernels have the same weight. Values from 0.1 to 0.5 single out
+        the better kernels. They may also prefer a kernel of few columns that are easy to explain.
+        Of two views that need each other they switch one off.
     s0 : "auto" or float, default="auto"
         First power, negative. ``"auto"`` is just below the critical power of the combined kernel,
         and never above -1. If ``init`` is the name of a seeding, two steps at -1 come first and
