@@ -71,7 +71,7 @@ def test_what_the_clusters_are_comes_before_technical_lines():
 
 def test_powers():
     powers = "from -2.4 (critical power -2), 40 steps"
-    assert f"{powers}, those of swap moves included" in " ".join(as_text(summary()).split())
+    assert f"{powers}, those of any swap moves included" in " ".join(as_text(summary()).split())
     assert f"{powers}\n" in as_text(summary(parameters={"n_swaps": 0}))
     assert "40 steps, all of them hard" in as_text(summary(start_power=None))
     assert "from -2.4, 40 steps" in as_text(summary(critical_power=None))

@@ -221,5 +221,5 @@ def _power(summary: dict[str, Any]) -> str:
         return f"{steps}, all of them hard"
     critical = summary["critical_power"]
     known = "" if critical is None else f" (critical power {critical:.3g})"
-    moves = ", those of swap moves included" if summary["parameters"]["n_swaps"] else ""
+    moves = ", those of any swap moves included" if summary["parameters"]["n_swaps"] else ""
     return f"from {summary['start_power']:.3g}{known}, {steps}{moves}"

@@ -126,9 +126,9 @@ def _fit(found: Found) -> Html:
         picture = svg.lines(says, powers, shaded=shaded, marked=marked, log=True)
         charts.append(_chart(f"Size of the power{dashed}", picture))
     note = remark(
-        f"The fit took {counted(known['steps'], 'step')}, those of swap moves included. Soft steps "
-        "anneal the power. Hard steps and swap moves end the fit, in the shade; many swap moves "
-        "that were tried together are one dot."
+        f"The fit took {counted(known['steps'], 'step')}, those of any swap moves included. Soft "
+        "steps anneal the power. Hard steps and swap moves end the fit, in the shade; many swap "
+        "moves that were tried together are one dot."
     )
     settled = known | known.get("graph", {})
     pairs = {title: settled.get(name) for name, title in _SETTINGS.items()}
