@@ -85,7 +85,10 @@ def check_parameters(
             names += sorted(one.options) if isinstance(one, StrOptions) else []
         meant = suggestion(value, names)
         unknown = f"{option(name, value)} is not known.{meant} " if meant else ""
+        # Without a number others choose one, and so does the command line.
+        wanted = name == "n_clusters" and (value is None or isinstance(value, str))
         raise InvalidParameterError(
             f"{unknown}{parameter_of(name, caller)} must be {', '.join(others)}"
             f"{' or ' if others else ''}{last}. Got {value!r} instead."
+            f"{' ClusterSearch finds a number of clusters.' if wanted else ''}"
         )

@@ -169,6 +169,11 @@ class TestParameters:
         message = f"The '{name}' parameter of KernelPowerKMeans must be"
         refused(KernelPowerKMeans(3).set_params(**{name: value}), X, message)
 
+    @pytest.mark.parametrize("value", [None, "auto"])
+    def test_no_number_of_clusters(self, value):
+        message = rf"Got {value!r} instead\. ClusterSearch finds a number of clusters\.$"
+        refused(KernelPowerKMeans(value), X, message)
+
     def test_a_budget_that_cannot_be_read(self):
         refused(KernelPowerKMeans(3, memory_budget="lots"), X, "memory_budget='lots' is no size")
 
