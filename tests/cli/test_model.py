@@ -304,6 +304,17 @@ def test_a_model_that_has_labels_but_no_distances(refused, run, folder):
     assert "K.model.skops: the model is damaged; fit it again (" in message
 
 
+def test_a_reason_of_several_lines_is_put_on_one(model_file):
+    def change(content):
+        rows = content["pipeline"][-1].kernel_._features.rows
+        rows.rows = rows.rows[0]
+
+    rewritten(model_file, change)
+    with pytest.raises(ValueError, match=r"Expected 2D array.*Reshape") as raised:
+        load_model(model_file)
+    assert "\n" not in str(raised.value)
+
+
 def test_a_model_that_labels_dense_rows_alone(refused, run, folder):
     """An origin of one number fits all columns of NumPy, and not those of SciPy."""
     scipy.sparse.save_npz("S.npz", S)

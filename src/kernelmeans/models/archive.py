@@ -18,6 +18,7 @@ import scipy.sparse
 
 from kernelmeans._errors import InputError
 from kernelmeans._memory import cached_property
+from kernelmeans._text import listed
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.files.archives import array_header, check_size, check_sparse, open_archive
 
@@ -104,7 +105,7 @@ def check_archive(path: Path, max_bytes: float, file: Path | None = None) -> Non
     if schema.foreign:
         raise InputError(
             f"{path}: refused, because it holds types that no kernelmeans model has: "
-            f"{', '.join(sorted(schema.foreign))}"
+            f"{listed(sorted(schema.foreign))}"
         )
 
 

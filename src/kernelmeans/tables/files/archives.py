@@ -13,7 +13,7 @@ import scipy.sparse
 from kernelmeans._arrays import canonical
 from kernelmeans._errors import InputError
 from kernelmeans._sizes import readable
-from kernelmeans._text import listed, shortened
+from kernelmeans._text import bounded, listed
 from kernelmeans.rows import Rows
 
 # NumPy and skops write these. Others unpack to more, or need much memory to unpack at all.
@@ -44,7 +44,7 @@ def damaged_errors(message: str) -> Iterator[None]:
     except (InputError, MemoryError):
         raise
     except Exception as error:
-        reason = shortened(str(error), 200) or type(error).__name__
+        reason = bounded(str(error), 200) or type(error).__name__
         raise InputError(f"{message} ({reason})") from error
 
 
