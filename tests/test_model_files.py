@@ -42,6 +42,10 @@ MODELS = {
     "views": (MultiKernelPowerKMeans(3, kernels=VIEWS), FRAME),
     "scaled": (make_pipeline(StandardScaler(), KernelKMeans(3)), FRAME),
     "table": (make_pipeline(TableTransformer(), KernelPowerKMeans(3, kernel="rbf")), PEOPLE),
+    "names of a schema": (
+        make_pipeline(TableTransformer(), KernelPowerKMeans(3, kernel="rbf")),
+        PEOPLE.rename(columns={"plan": "file", "a": "__loader__", "b": "__id__"}),
+    ),
     "polars": (
         make_pipeline(TableTransformer(), KernelPowerKMeans(3, kernel="rbf")),
         pl.from_pandas(PEOPLE),

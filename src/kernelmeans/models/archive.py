@@ -139,6 +139,9 @@ class _Schema:
             return 0
         if "__loader__" in node:
             self._note_type(node["__loader__"], f"{node['__module__']}.{node['__class__']}")
+            if node["__loader__"] == "DictNode":
+                # Its keys are names of a table, such as "file", and mean nothing to skops.
+                node |= {"content": [*node["content"].values()]}
         size = 1 + sum(map(self.count, node.values()))
         identity = node.get("__id__")
         if "file" in node and (identity is None or identity not in self._sizes):
