@@ -103,10 +103,12 @@ def test_refuses_what_it_cannot_read(tmp_path, name, content, words):
         (np.zeros((3, 0)), ["0 columns"]),
     ],
 )
-def test_refuses_arrays_that_are_no_matrix(tmp_path, array, words):
-    np.save(tmp_path / "data.npy", array)
+def test_refuses_arrays_that_are_no_matrix(tmp_path, monkeypatch, array, words):
+    monkeypatch.chdir(tmp_path)
+    np.save("data.npy", array)
     with pytest.raises(InputError) as caught:
-        open_file(tmp_path / "data.npy")
+        open_file(Path("data.npy"))
+    assert str(caught.value).count("data.npy") == 1, str(caught.value)
     assert all(word in str(caught.value) for word in words), str(caught.value)
 
 

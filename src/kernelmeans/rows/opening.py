@@ -220,7 +220,7 @@ def _read_npy(path: Path) -> Rows:
         ) from error
     if array.flags.c_contiguous and array.ndim == 2 and hasattr(os, "preadv"):
         return Rows(NpyFile(str(path), array.shape, array.dtype, array.offset), str(path))
-    return _mapped(array)
+    return Rows(MemoryMap(array), str(path))
 
 
 def _mapped(array: Any) -> Rows:
