@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 from click.testing import CliRunner
 from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
@@ -148,6 +149,16 @@ def test_what_no_file_may_hold_is_not_written(model, words):
             Model.of(model).save("some.model.skops")
     assert [path.name for path in Path().iterdir()] == ["some.model.skops"]
     assert Path("some.model.skops").read_text() == "before"
+
+
+def test_a_vectorizer_of_texts_is_no_part_of_a_file():
+    texts = [f"{row % 3} of {row % 5}" for row in range(60)]
+    vectorizer = TfidfVectorizer(token_pattern=r"\d")
+    pipeline = make_pipeline(vectorizer, KernelPowerKMeans(3, kernel="rbf")).fit(texts)
+    model = Model.of(pipeline, texts)
+    assert (model.label(texts).labels == pipeline[-1].labels_).all()
+    with pytest.raises(ValueError, match=r"types .*TfidfVectorizer"):
+        model.save("some.model.skops")
 
 
 def test_a_model_that_is_not_fitted_is_refused():

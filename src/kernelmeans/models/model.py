@@ -248,5 +248,6 @@ def _columns(first: Any) -> list[str]:
     """The columns that new rows need, by the first step of a pipeline."""
     if isinstance(first, TableTransformer):
         return [one.name for one in first.columns_ if one.used]
-    names = getattr(first, "feature_names_in_", range(first.n_features_in_))
+    # A vectorizer takes texts, which have no columns.
+    names = getattr(first, "feature_names_in_", range(getattr(first, "n_features_in_", 0)))
     return [str(name) for name in names]
