@@ -144,15 +144,19 @@ def test_the_file_may_have_another_name(run, data):
     assert not Path("data.clusters.csv").exists()
 
 
-@pytest.mark.parametrize("form", ["matrix", "sparse"])
+@pytest.mark.parametrize("form", ["matrix", "sparse", "on disk"])
 def test_columns_that_are_none_are_not_described(run, folder, blobs, form):
     X = blobs.select("length", "mass", "area").to_numpy()
     if form == "matrix":
         np.save("data.npy", X @ X.T)
         result = run("fit", "data.npy", "-k", 3, "--kernel", "precomputed")
-    else:
+    elif form == "sparse":
         scipy.sparse.save_npz("data.npz", scipy.sparse.csr_matrix(X))
         result = run("fit", "data.npz", "-k", 3)
+    else:
+        np.save("data.npy", X)
+        result = run("fit", "data.npy", "-k", 3, "--profiles", "what.csv")
+        assert "Note: what.csv is not written" in result.stderr
     assert result.exit_code == 0, result.output
     assert "Cluster 0" not in result.stdout
     assert not Path("data.clusters.csv").exists()

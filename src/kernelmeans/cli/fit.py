@@ -86,7 +86,9 @@ def run_fit(job: FitJob) -> None:
     columns = told_columns(job, task, estimator.labels_)
     description = description_of(job, task, estimator, columns, row_names)
     if description is None:
-        del files["profiles"]
+        unwritten = files.pop("profiles")
+        if job.profiles is not None:
+            job.note(f"{unwritten} is not written: no column can describe the clusters")
     summary = fit_summary(job, task, fitted, files, description) | chosen
     summary["seconds_in_all"] = time.perf_counter() - begin
     memberships = estimator.memberships_ if job.soft else None
