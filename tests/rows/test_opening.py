@@ -271,6 +271,16 @@ def test_a_memory_map_without_a_name_cannot_be_pickled(tmp_path):
         pickle.dumps(rows)
 
 
+def test_sparse_matrices_on_disk_are_refused(tmp_path):
+    anndata = pytest.importorskip("anndata")
+    path = tmp_path / "cells.h5ad"
+    anndata.AnnData(scipy.sparse.csr_matrix(X)).write_h5ad(path)
+    cells = anndata.read_h5ad(path, backed="r")
+    with pytest.raises(TypeError, match=r"sparse matrix on disk; load it by X\.to_memory"):
+        as_rows(cells.X)
+    cells.file.close()
+
+
 def test_datasets_are_refused_if_they_hold_no_numbers():
     with pytest.raises(ValueError, match="Dataset /X: holds <U1"):
         as_rows(Dataset(np.array([["a"]])))

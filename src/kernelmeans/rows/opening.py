@@ -99,6 +99,8 @@ def as_rows(X: Any) -> Rows | None:
 
     Raises
     ------
+    TypeError
+        If it is a sparse matrix on disk, as of annotated data.
     ValueError
         If it is a matrix without rows, or of anything but real numbers; or if it is a Dask
         collection of anything but NumPy arrays.
@@ -122,7 +124,11 @@ def as_rows(X: Any) -> Rows | None:
         from kernelmeans.rows.parquet import FrameRows
 
         return FrameRows(X, "LazyFrame")
-    return _stored(X, f"{type(X).__name__} {getattr(X, 'name', '')}") if _is_on_disk(X) else None
+    if not _is_on_disk(X):
+        return None
+    if hasattr(X, "to_memory"):  # its slices are sparse
+        raise TypeError("X is a sparse matrix on disk; load it by X.to_memory().")
+    return _stored(X, f"{type(X).__name__} {getattr(X, 'name', '')}")
 
 
 class NpyFile:
