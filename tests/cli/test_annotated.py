@@ -180,6 +180,11 @@ def test_edges_of_other_cells_are_no_edges_to_the_training_cells(run, refused, c
         assert "--take obsm:edges" in message
     new = anndata.AnnData(obsm={"edges": cells.obsp["connectivities"][[59, 3, 30]]})
     new.write_h5ad("new.h5ad")
+    model = load_model("cells.model.skops")
+    with pytest.raises(InputError, match=r"in Python read_table\(path, take='obsm:edges'\)$"):
+        model.label("other.h5ad")
+    edges = read_table("new.h5ad", take="obsm:edges")
+    assert model.label(edges).labels.tolist() == fitted[[59, 3, 30]].tolist()
     run("predict", "cells.model.skops", "new.h5ad", "--take", "obsm:edges")
     assert pl.read_csv("new.labels.csv")["label"].to_list() == fitted[[59, 3, 30]].tolist()
     with warnings.catch_warnings(action="error"):

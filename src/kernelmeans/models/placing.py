@@ -13,7 +13,6 @@ import scipy.sparse
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array, gen_batches
 
-from kernelmeans._dialect import option
 from kernelmeans._errors import InputError
 from kernelmeans._fitted import count_rows, is_pairwise, is_stacked, parts, readable, taken
 from kernelmeans._frames import is_frame
@@ -274,7 +273,8 @@ def columns_in(model: "Model", table: Any) -> list[str]:
             f"{source}: the model needs a column for each of the {size} rows of its fit, and the "
             f"{kind} has none for {listed(missing)}: give a matrix of shape (n_new, {size}) of the "
             "edges, distances or kernel values between new rows and the rows of the fit, in the "
-            f"order of the fit; an .h5ad file may hold it in obsm: {option('take', 'obsm:edges')}"
+            "order of the fit; an .h5ad file may hold it in obsm: --take obsm:edges, in Python "
+            "read_table(path, take='obsm:edges')"
         )
     ours = set(model.columns)
     others = [name for name in names if name not in ours]
