@@ -1,5 +1,6 @@
 """Small problems of heat kernels against the definitions of `fuzz.definitions_heat`."""
 
+from itertools import permutations
 from typing import Any, NamedTuple
 from unittest.mock import patch
 
@@ -155,7 +156,7 @@ def check(model: Any, X: Any, new: Any, weight: Any, start: Any, per: int) -> No
     values = values[: len(model.eigenvalues_)]
     close("eigenvalues_", model.eigenvalues_, values, rounding)
     require(F.shape[1] == len(values), f"eigenvalues_ {values} are not all that count")
-    F = completed(model, X, graph, F, far)
+    F = completed(model, X, graph, apart(model, graph, F, far, k), far)
     eps = Long(np.finfo(X.dtype).eps)
     small = 200 * eps + slope * (rounding - moved) + changed
     relative = relative_rounding(eps)
@@ -285,6 +286,38 @@ def check_time(found: Any, values: Any, k: int, n_pieces: int, rounding: Any) ->
     # It is found to 1e-9 of itself, and moves with the eigenvalues.
     moved = rounding / (1 - values[n_pieces]) if exact else 0
     close("t_", found, exact, exact * (2e-9 + moved))
+
+
+def apart(model: Any, graph: Graph, F: Any, far: Any, k: int) -> Any:
+    """Features with a mark for each group of near pieces, if these are fewer than clusters."""
+    if model.t != "auto" or len(graph.kept) == k:
+        return F
+    group = np.arange(len(graph.kept))
+    if model.kernel == "heat" and model.metric != "precomputed" and len(group) > 1:
+        assert graph.n_neighbors is not None
+        D = np.sqrt(far)
+        np.fill_diagonal(D, -1)
+        ordered = np.sort(D, axis=1)
+        reach = np.quantile(ordered[:, graph.n_neighbors - 1], 0.99)
+        last = ordered[:, min(2 * graph.n_neighbors, len(D)) - 1]
+        # Of two near pieces one is not the largest.
+        for i, j in permutations(range(len(group)), 2):
+            pair = np.ix_(graph.kept[i], graph.kept[j])
+            least = (D / np.minimum(reach, last[:, None]))[pair].min()
+            if i and abs(least - 1) < MOST_ROUNDING:
+                raise Refused("rounding decides which pieces are near")
+            if i and least < 1:
+                group[group == group[j]] = group[i]
+    _, group = np.unique(group, return_inverse=True)
+    sizes = np.bincount(group, weights=[len(piece) for piece in graph.kept])
+    if len(sizes) == 1:
+        return F
+    marks = np.zeros((len(F), len(sizes)), F.dtype)
+    for own, piece in zip(group, graph.kept, strict=True):
+        marks[piece, own] = np.sqrt(sizes.sum() / sizes.min())
+    F = np.column_stack([F, marks])
+    norms = np.sqrt((F**2).sum(axis=1, keepdims=True))
+    return F / np.where(norms > 0, norms, 1)
 
 
 def completed(model: Any, X: Any, graph: Graph, F: Any, far: Any) -> Any:

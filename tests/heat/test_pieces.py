@@ -8,13 +8,22 @@ import scipy.linalg
 import scipy.sparse
 from numpy.testing import assert_array_equal
 from sklearn.metrics import adjusted_rand_score
+from sklearn.metrics.cluster import contingency_matrix
+from sklearn.neighbors import kneighbors_graph
 
 import data
 from kernelmeans import KernelKMeans, KernelPowerKMeans
 from kernelmeans._memory import remembering
 from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.neighbors import NearestRows
-from kernelmeans.heat.pieces import find_connection, find_pieces, join, with_rest, without_near
+from kernelmeans.heat.pieces import (
+    find_connection,
+    find_pieces,
+    grouped,
+    join,
+    with_rest,
+    without_near,
+)
 
 
 def groups(*sizes, distance=100.0, seed=0):
@@ -117,6 +126,49 @@ def test_fewer_pieces_than_clusters_are_parted_where_heat_is_slow():
     model = fitted(X, 3, n_neighbors=40)
     assert model.n_pieces_ == 2
     assert adjusted_rand_score(model.labels_, expected) == 1
+
+
+@pytest.mark.parametrize("form", ["rows", "single precision", "anchors", "graph"])
+@pytest.mark.parametrize("n_clusters", [7, 9, 12])
+def test_no_cluster_holds_rows_of_two_far_pieces(form, n_clusters):
+    """Though to leave a large one whole costs more than to join the small ones."""
+    X, y = groups(12, 15, 34, 100, 300, 500)
+    given = {}
+    if form == "single precision":
+        X = X.astype(np.float32)
+    if form == "anchors":
+        given = {"approximation": "landmarks", "n_components": 300}
+    if form == "graph":
+        X, given = kneighbors_graph(X, 10), {"kernel": "graph"}
+        X = X.maximum(X.T)
+    model = KernelPowerKMeans(n_clusters, **{"kernel": "heat", "random_state": 0} | given).fit(X)
+    pieces_of = contingency_matrix(model.labels_, y) > 0
+    assert_array_equal(pieces_of.sum(axis=1), np.ones(n_clusters))
+
+
+@pytest.mark.parametrize("n_clusters", [3, 4, 5])
+def test_pieces_are_put_apart_if_they_are_fewer_than_clusters(n_clusters):
+    X, y = groups(30, 60, 90)
+    kernel = HeatKernel().fit(X, n_clusters=n_clusters)
+    t, n_neighbors = kernel.parameters["t"], kernel.parameters["n_neighbors"]
+    plain = HeatKernel(t=t, n_neighbors=n_neighbors).fit(X, n_clusters=n_clusters).values(X, X)
+    # 180 rows, and 30 in the smallest piece.
+    weight = 6.0 * (n_clusters > 3)
+    expected = (plain + weight * (y[:, None] == y)) / (1 + weight)
+    np.testing.assert_allclose(kernel.values(X, X), expected, atol=1e-9)
+
+
+def test_near_pieces_are_in_one_group():
+    """A gap of 0.05 parts them, where rows are 0.01 apart; elsewhere gaps of 0.1 are usual."""
+    lines = 0.01 * np.arange(40), 0.44 + 0.01 * np.arange(30), 5 + 0.1 * np.arange(20)
+    nearest = NearestRows(np.concatenate(lines)[:, None], "euclidean")
+    pieces = find_pieces(nearest.graph(5), 4)
+    assert_array_equal(pieces.sizes, [40, 30, 20])
+    found = grouped(pieces, nearest, 5)
+    assert_array_equal(found.group, [0, 0, 1])
+    # 90 rows are in two groups, and 20 in the smaller one.
+    marks = np.sqrt(4.5) * np.repeat(np.eye(2), [70, 20], axis=0)
+    np.testing.assert_allclose(found.marks, marks)
 
 
 def test_more_pieces_than_clusters_join_what_is_nearest():

@@ -137,14 +137,15 @@ class Holder:
 
     def _fit_graphs(self, names: Sequence[str] | None) -> None:
         """Fit the kernels that need graphs, whose times have a common factor."""
-        kernels, trials = [], []
+        kernels, trials, is_alone = [], [], len(self.plan.kernels) == 1
         for index, planned in enumerate(self.plan.kernels):
             if isinstance(planned.kernel, DiffusionKernel):
+                planned.kernel.is_alone = is_alone
                 with named_errors(names, index):
                     trials.append(self._learn(planned.kernel, planned, index))
                 kernels.append(planned.kernel)
         settle_times(kernels, trials, self.plan.n_clusters)
-        if len(self.plan.kernels) == 1:
+        if is_alone:
             found = (trial.edge_weights(self.weight, self.plan.n_clusters) for trial in trials)
             self.edge_weights.extend(filter(None, found))
 

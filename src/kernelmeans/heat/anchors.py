@@ -13,7 +13,7 @@ from kernelmeans.heat.basis import Spectrum
 from kernelmeans.heat.density import NEIGHBOR, anchor_density, core_distances
 from kernelmeans.heat.metric import DIRECTIONS, as_directions, has_direction
 from kernelmeans.heat.neighbors import MOST_EDGES, NearestRows, csr_of, origin_and_scale
-from kernelmeans.heat.pieces import Pieces, find_pieces
+from kernelmeans.heat.pieces import Pieces, apart, find_pieces
 from kernelmeans.kernels.formulas import unit_rows
 from kernelmeans.lowrank import auto_components
 from kernelmeans.lowrank.landmarks import kmeans_centroids, kmeans_plusplus_points
@@ -54,18 +54,29 @@ class AnchorFeatures:
         Number of anchors that a row has weights on.
     projection : ndarray of shape (m, r)
         From weights to features.
+    marks : ndarray of shape (m, n_pieces), default=None
+        Those of the pieces of the anchors, if they are put `apart`.
     """
 
-    def __init__(self, nearest: NearestRows, n_nearest: int, projection: Array) -> None:
+    #: In older model files pieces are not put apart.
+    marks: Array | None = None
+
+    def __init__(
+        self, nearest: NearestRows, n_nearest: int, projection: Array, marks: Array | None = None
+    ) -> None:
         self.nearest = nearest
         self.n_nearest = n_nearest
         self.projection = projection
+        self.marks = marks
 
     def __call__(self, rows: Data) -> Array:
         """Features of norm 1, shape (n_rows, r)."""
         rows = self.nearest.read(rows, self.projection.dtype)
         weights = anchor_weights(rows, self.nearest, self.n_nearest)
-        return np.asarray(unit_rows(weights @ self.projection).astype(rows.dtype, copy=False))
+        features = unit_rows(weights @ self.projection)
+        if self.marks is not None:
+            features = apart(features, weights @ self.marks)
+        return np.asarray(features.astype(rows.dtype, copy=False))
 
 
 def draw_anchors(X: Data, sample_weight: Array, metric: str, count: int, seed: int) -> NearestRows:
@@ -268,8 +279,8 @@ class AnchorHeat(NamedTuple):
     pieces: Pieces
 
     @classmethod
-    def of(cls, graph: AnchorGraph, n_clusters: int) -> "AnchorHeat":
-        """Heat in a graph, for so many clusters.
+    def of(cls, graph: AnchorGraph, n_clusters: int, is_apart: bool = False) -> "AnchorHeat":
+        """Heat in a graph, for so many clusters, with pieces that are put `apart` or not.
 
         Anchors of debris, of more pieces than clusters, and without rows are dropped: rows near
         them have weights on others.
@@ -281,7 +292,7 @@ class AnchorHeat(NamedTuple):
             products, node_weight = graph.products()
             kept = find_pieces(products, n_clusters, node_weight)
         roots = 1 / np.sqrt(products.sum(axis=1))
-        return cls(graph, Spectrum.of(products, kept, n_clusters), roots, pieces)
+        return cls(graph, Spectrum.of(products, kept, n_clusters, is_apart), roots, pieces)
 
     def at(self, t: float) -> tuple[AnchorFeatures, Array]:
         """The map from rows to features at a time, and the eigenvalues of its columns."""
@@ -293,4 +304,5 @@ class AnchorHeat(NamedTuple):
         projection = self.roots[:, None] * weighted[:, positive] / np.sqrt(values)
         nearest = self.graph.nearest
         projection = np.ascontiguousarray(projection, dtype=nearest.rows.dtype)
-        return AnchorFeatures(nearest, self.graph.n_nearest, projection), values
+        marks = self.spectrum.pieces.marks if self.spectrum.is_apart else None
+        return AnchorFeatures(nearest, self.graph.n_nearest, projection, marks), values

@@ -18,7 +18,7 @@ from kernelmeans.heat.eigenpairs import (
     part_of,
 )
 from kernelmeans.heat.multilevel import leading_pairs_of_large
-from kernelmeans.heat.pieces import Pieces
+from kernelmeans.heat.pieces import Pieces, apart
 from kernelmeans.kernels.formulas import unit_rows
 
 #: Rows of a piece up to which all its eigenpairs are computed, so that residuals are known. For
@@ -74,6 +74,8 @@ class Spectrum(NamedTuple):
         The piece of each, and its place there.
     n_clusters : int
         Number of clusters.
+    is_apart : bool
+        Whether features are put `apart`.
     """
 
     S: Data
@@ -83,9 +85,10 @@ class Spectrum(NamedTuple):
     piece: IntArray
     rank: IntArray
     n_clusters: int
+    is_apart: bool = False
 
     @classmethod
-    def of(cls, graph: Data, pieces: Pieces, n_clusters: int) -> "Spectrum":
+    def of(cls, graph: Data, pieces: Pieces, n_clusters: int, is_apart: bool = False) -> "Spectrum":
         """The `pair_count` leading eigenpairs of all pieces of a graph.
 
         Parameters
@@ -96,6 +99,8 @@ class Spectrum(NamedTuple):
             Its connected components.
         n_clusters : int
             Number of clusters.
+        is_apart : bool, default=False
+            Whether pieces are put `apart`, if they are several and fewer than the clusters.
 
         Returns
         -------
@@ -118,7 +123,9 @@ class Spectrum(NamedTuple):
         rank = np.concatenate([np.arange(len(values)) for values, _ in pairs])
         values = np.concatenate([values for values, _ in pairs])
         order = np.lexsort((-values, rank > 0))[:count]
-        return cls(S, pieces, pairs, values[order], piece[order], rank[order], n_clusters)
+        values, piece, rank = values[order], piece[order], rank[order]
+        is_apart = is_apart and pieces.n_groups > 1 and pieces.n_kept < n_clusters
+        return cls(S, pieces, pairs, values, piece, rank, n_clusters, is_apart)
 
     def time(self) -> float:
         """The time at which there are as many states as clusters, see `solve_time`."""
@@ -131,11 +138,19 @@ class Spectrum(NamedTuple):
         """
         features, kept = self.weighted(t)
         n_kept = np.bincount(self.piece[kept], minlength=len(self.pairs)).tolist()
-        return Basis(unit_rows(features), self.values[kept], t, self._residuals(n_kept, t))
+        residuals = self._residuals(n_kept, t)
+        if residuals is not None and self.is_apart:
+            residuals = residuals / (1 + np.square(self.pieces.marks).max())
+        return Basis(self._placed(features), self.values[kept], t, residuals)
 
     def features(self, t: float) -> Array:
         """The features of `basis`, without the residuals."""
-        return np.asarray(unit_rows(self.weighted(t)[0]))
+        return self._placed(self.weighted(t)[0])
+
+    def _placed(self, features: Array) -> Array:
+        """Features of norm 1, put apart or not."""
+        found = np.asarray(unit_rows(features))
+        return apart(found, self.pieces.marks) if self.is_apart else found
 
     def weighted(self, t: float) -> tuple[Array, BoolArray]:
         """The rows of U exp(-(1 - lambda) t) at a time, and which eigenpairs are in them.

@@ -48,7 +48,14 @@ from kernelmeans.heat.neighbors import (
     auto_neighbors,
     without_loops,
 )
-from kernelmeans.heat.pieces import Pieces, find_pieces, join, warn_of_pieces, without_near
+from kernelmeans.heat.pieces import (
+    Pieces,
+    find_pieces,
+    grouped,
+    join,
+    warn_of_pieces,
+    without_near,
+)
 from kernelmeans.kernels.formulas import unit_rows
 from kernelmeans.kernels.kernel import Kernel
 
@@ -146,6 +153,9 @@ class DiffusionKernel(Kernel):
     _chosen_by: tuple[str, str]
     #: The item of ``kernels`` that it is, if there are several.
     item: str = ""
+    #: Whether it is the only kernel of a fit. Beside others it has no pieces `apart`, which would
+    #: hide what the others say of groups in a piece.
+    is_alone: bool = True
     #: Whether rows are points, and not edges or distances that are given.
     has_coordinates: bool = False
     eigenvalues: Array
@@ -269,6 +279,11 @@ class DiffusionKernel(Kernel):
         t = self._given["t"]
         return spectrum.time() if isinstance(t, str) else float(t)
 
+    @property
+    def _is_apart(self) -> bool:
+        """Whether pieces may be put `apart`: not if somebody has given the time."""
+        return self.is_alone and self._given["t"] == "auto"
+
     def _chooses(self, pieces: Pieces, n_clusters: int) -> bool:
         """Whether the time is chosen. With a piece for each cluster it does not change labels."""
         return self._given["t"] == "auto" and n_clusters > pieces.n_kept
@@ -288,7 +303,8 @@ class DiffusionKernel(Kernel):
         The time is chosen with edges that count ``alike`` as well, or by their weights alone.
         `denser` returns the same edges, with weights in which density counts more.
         """
-        spectrum = cache(partial(Spectrum.of, graph, pieces, max(n_clusters, FEWEST_CLUSTERS)))
+        count = max(n_clusters, FEWEST_CLUSTERS)
+        spectrum = cache(partial(Spectrum.of, graph, pieces, count, self._is_apart))
         kept = np.flatnonzero(pieces.kept)
         judge = graph[kept][:, kept] if len(kept) < graph.shape[0] else graph
         weighted = without_loops(judge)
@@ -534,6 +550,8 @@ class HeatKernel(DiffusionKernel):
             partial(sought.graph, keeps_far=not cuts_far), density, n_neighbors, n_nodes, n_clusters
         )
         pieces = without_near(pieces, n_clusters, sought, n_neighbors)
+        if self._is_apart and 1 < pieces.n_kept < n_clusters:
+            pieces = grouped(pieces, sought, n_neighbors)
         called = f"{self.title}: the graph"
         warn_of_pieces(
             pieces, wanted, called, n_neighbors, sought.ranks, self.family, cuts_far=cuts_far
@@ -605,7 +623,7 @@ class HeatKernel(DiffusionKernel):
         n_neighbors = sample.auto_neighbors(n_clusters)
         # One search finds the neighbours for the time too.
         self._weigh(graph, lambda count: sample.near(max(count, n_neighbors - 1))[1], len(known))
-        heat = AnchorHeat.of(graph, n_clusters)
+        heat = AnchorHeat.of(graph, n_clusters, self._is_apart)
         called = f"{self.title}: the graph of anchors"
         warn_of_pieces(heat.pieces, wanted, called, n_nearest, graph.ranks, self.family)
 

@@ -11,6 +11,7 @@ from kernelmeans._dialect import option
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans._warnings import are_ignored, warn_user
 from kernelmeans.heat.neighbors import NearestRows
+from kernelmeans.kernels.formulas import unit_rows
 
 #: Fraction of the mean cluster below which a piece of the graph is debris and no cluster.
 DEBRIS = 0.05
@@ -18,6 +19,8 @@ DEBRIS = 0.05
 WHOLE = 10
 #: Quantile of the distances to the last neighbour, beyond which a piece is far from others.
 FAR = 0.99
+#: Largest squared norm of marks. With more, single precision would lose the rest of the features.
+MOST_APART = 1000.0
 #: Most sizes of pieces in a message.
 SIZES = 8
 
@@ -35,12 +38,34 @@ class Pieces(NamedTuple):
         Number of pieces that can be clusters or have several. The others are debris.
     n_kept : int
         Number of large pieces that are kept, at most one per cluster. The others join them.
+    group : ndarray of int of shape (n_kept,) or None
+        The group of near pieces that each of these is in; None if each is its own.
     """
 
     labels: IntArray
     sizes: Array | IntArray
     n_large: int
     n_kept: int
+    group: IntArray | None = None
+
+    @property
+    def n_groups(self) -> int:
+        """The number of groups of pieces that are kept."""
+        return self.n_kept if self.group is None else int(self.group.max()) + 1
+
+    @property
+    def marks(self) -> Array:
+        """One column for each group of pieces that are kept, see `apart`; zeros for other rows.
+
+        With these no cluster gains by holding two of the groups: to move the smallest one costs as
+        much as all rows can.
+        """
+        group = np.arange(self.n_kept) if self.group is None else self.group
+        sizes = np.bincount(group, weights=self.sizes[: self.n_kept])
+        weight = min(float(sizes.sum() / sizes.min()), MOST_APART)
+        marks: Array = weight**0.5 * np.eye(len(sizes))[group]
+        rest = np.zeros((len(self.sizes) - self.n_kept, len(sizes)))
+        return np.vstack([marks, rest])[self.labels]
 
     @property
     def kept(self) -> BoolArray:
@@ -124,14 +149,50 @@ def without_near(pieces: Pieces, n_clusters: int, nearest: NearestRows, n_neighb
         return pieces
     ends = _links(nearest, pieces.labels, known, unknown)
     gaps = [nearest.among(np.array(pair))[0, 1] for pair in zip(*ends, strict=True)]
-    reach = np.quantile(nearest.near(n_neighbors - 1)[1][:, -1], FAR)
-    reach *= 1 + np.sqrt(np.finfo(nearest.rows.dtype).eps)  # equal distances differ by rounding
     large = known.copy()
-    large[unknown] = gaps > reach
+    large[unknown] = np.array(gaps) > _reach(nearest, n_neighbors)
     order = np.argsort(~large, kind="stable")
     n_large = int(np.count_nonzero(large))
     labels = np.argsort(order)[pieces.labels]
     return Pieces(labels, pieces.sizes[order], n_large, min(n_large, n_clusters))
+
+
+def grouped(pieces: Pieces, nearest: NearestRows, n_neighbors: int) -> Pieces:
+    """Pieces of which near ones, which were parted by chance, are in one group.
+
+    They are near if one of twice as many neighbours of a row is in another piece, and not farther
+    than 99 of 100 rows are from their last neighbour.
+
+    Parameters
+    ----------
+    pieces : Pieces
+        The components of the graph of these rows.
+    nearest : NearestRows
+        The rows.
+    n_neighbors : int
+        Neighbours of a row in the graph, itself included.
+
+    Returns
+    -------
+    Pieces
+        The same components, in groups.
+    """
+    # Of two near pieces one is not the largest.
+    rows = np.flatnonzero((pieces.labels > 0) & pieces.kept)
+    distances, columns = nearest.of(nearest.rows[rows], min(2 * n_neighbors, len(pieces.labels)))
+    there = pieces.labels[columns]
+    near = (distances <= _reach(nearest, n_neighbors)) & (there < pieces.n_kept)
+    ends = np.repeat(pieces.labels[rows], near.sum(axis=1)), there[near]
+    shape = pieces.n_kept, pieces.n_kept
+    joined = scipy.sparse.csr_array((np.ones(len(ends[0])), ends), shape)
+    return pieces._replace(group=connected_components(joined, directed=False)[1])
+
+
+def _reach(nearest: NearestRows, n_neighbors: int) -> float:
+    """The distance to their last neighbour that 99 of 100 rows do not exceed."""
+    reach = np.quantile(nearest.near(n_neighbors - 1)[1][:, -1], FAR)
+    # Equal distances differ by rounding.
+    return float(reach * (1 + np.sqrt(np.finfo(nearest.rows.dtype).eps)))
 
 
 def _links(
@@ -191,6 +252,39 @@ def with_rest(features: Array, pieces: Pieces) -> Array:
     if pieces.kept.all():
         return features
     return np.column_stack([features, ~pieces.kept])
+
+
+def apart(features: Array, marks: Array) -> Array:
+    """Features with which rows of one piece are nearer to each other than to those of others.
+
+    Heat is 0 between pieces, so that all are at the same distance. A cluster then holds two small
+    pieces, however far they are from each other, where that costs less than to leave a large piece
+    whole. With marks of squared norm w, k(x, y) becomes (k(x, y) + w [same piece]) / (1 + w).
+
+    Parameters
+    ----------
+    features : ndarray of shape (n_rows, r)
+        Features of norm 1, or zeros.
+    marks : ndarray of shape (n_rows, n_pieces)
+        Those of `Pieces`, or means of them.
+
+    Returns
+    -------
+    ndarray of shape (n_rows, r + n_pieces)
+        Features of norm 1, or zeros.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat.pieces import apart
+    >>> marks = 3.0 * np.array([[1, 0], [1, 0], [0, 1]])
+    >>> features = apart(np.array([[1.0], [-1.0], [1.0]]), marks)
+    >>> (features @ features.T).round(1)
+    array([[ 1. ,  0.8,  0.1],
+           [ 0.8,  1. , -0.1],
+           [ 0.1, -0.1,  1. ]])
+    """
+    return np.asarray(unit_rows(np.column_stack([features, marks])))
 
 
 def find_connection(
