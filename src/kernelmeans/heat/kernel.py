@@ -411,6 +411,9 @@ class HeatKernel(DiffusionKernel):
     of the unweighted graph then weighs places by density^(1 - 1/d), and with p = d/2 + 2 by
     density^(3/2 + 1/d), which is its square in a plane.
 
+    H is 0 between pieces of the graph. If ``t`` is ``"auto"`` and they are fewer than clusters, far
+    ones are put apart (``kernelmeans.heat.pieces.apart``), but not beside other kernels.
+
     H is truncated. Of the eigenpairs lambda, U of all pieces of S, the 2 k + 10 leading ones are
     computed for k clusters. Of these, the ones with exp(-2 (1 - lambda) t) of at most 0.01 are
     dropped, except the k largest and the first of each piece. The features are the rows of
