@@ -284,7 +284,8 @@ def apart(features: Array, marks: Array) -> Array:
            [ 0.8,  1. , -0.1],
            [ 0.1, -0.1,  1. ]])
     """
-    return np.asarray(unit_rows(np.column_stack([features, marks])))
+    joined = np.hstack([features, marks], dtype=features.dtype, casting="same_kind")
+    return np.asarray(unit_rows(joined))
 
 
 def find_connection(
