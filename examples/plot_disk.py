@@ -57,10 +57,10 @@ for name in ("rows.npy", "rows.zarr", "rows.parquet"):
 #
 # The graph of all rows needs them in memory. A fit by anchors (``approximation="landmarks"``) reads
 # block by block what does not fit into ``memory_budget``, and computes again what it cannot keep.
-# That takes longer, and ends at the same clusters. A budget of 8 MB stands for 8 GB here.
+# That takes longer, and ends at the same clusters. A budget of 10 MB stands for 10 GB here.
 
 rows = open_rows(folder / "rows.npy")
-for budget in ("100MB", "8MB"):
+for budget in ("100MB", "10MB"):
     model = KernelPowerKMeans(10, approximation="landmarks", memory_budget=budget, random_state=0)
     model.fit(rows)
     print(f"{budget:>5}: ARI {adjusted_rand_score(truth, model.labels_):.4f}")
