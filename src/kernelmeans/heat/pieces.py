@@ -165,12 +165,8 @@ def grouped(pieces: Pieces, nearest: NearestRows, n_neighbors: int) -> Pieces:
 
     Parameters
     ----------
-    pieces : Pieces
-        The components of the graph of these rows.
-    nearest : NearestRows
-        The rows.
-    n_neighbors : int
-        Neighbours of a row in the graph, itself included.
+    pieces, nearest, n_neighbors
+        As for `without_near`.
 
     Returns
     -------
