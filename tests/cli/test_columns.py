@@ -108,6 +108,22 @@ def test_columns_are_chosen(run, options, used):
     assert load_model(Path("people.model.skops")).columns == used
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_names_may_look_like_patterns(run, people, suffix):
+    names = {"age": "*", "spend": "^.*$", "region": "re*"}
+    table = people.select(list(names)).rename(names)
+    (table.write_csv if suffix == ".csv" else table.write_parquet)(f"odd{suffix}")
+    people.select(list(names)).write_csv("even.csv")
+    for data in ("even.csv", f"odd{suffix}"):
+        assert run("fit", data, "-k", 2, "--missing-values", 0.5).exit_code == 0
+        result = run("predict", f"{data[: data.index('.')]}.model.skops", data, "--force")
+        assert result.exit_code == 0, result.output
+    model = load_model(Path("odd.model.skops"))
+    assert model.columns == ["*", "^.*$", "re*"]
+    assert labels("odd.labels.csv") == labels("even.labels.csv")
+    assert model.label(table).labels.tolist() == labels("odd.labels.csv")
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [

@@ -202,6 +202,9 @@ def test_named_columns_of_parquet(tmp_path, pl):
         rows.finite().select(["a", 0])[:]
     assert "'town'" in refusal(tmp_path / "data.parquet", columns=["nowhere"])
     assert "none twice" in refusal(tmp_path / "data.parquet", columns=["a", "a"])
+    frame.select("a", pl.col("b").alias("*")).write_parquet(tmp_path / "data.parquet")
+    rows = open_rows(tmp_path / "data.parquet", columns=["*"])
+    assert_array_equal(rows.select(["*"])[:], [[0.5], [nan], [nan]])
 
 
 def test_float32_in_parquet(tmp_path, pl):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from polars import selectors
 
 from kernelmeans._text import shortened
 from kernelmeans._typing import Array
@@ -72,7 +73,9 @@ class FrameRows(Rows):
 
     def _select(self, positions: list[int]) -> Rows:
         # The frame then does not decode other columns.
-        frame = self.array.frame.select([self.array.names[j] for j in positions])
+        frame = self.array.frame.select(
+            selectors.by_name(*(self.array.names[j] for j in positions))
+        )
         rows = FrameRows(frame, self.source, self.array.file)
         return rows.finite() if self._finite else rows
 
@@ -102,7 +105,8 @@ def read_parquet(path: Path, columns: Sequence[str | int] | None = None) -> Fram
         names = frame.collect_schema().names()
         if columns is not None:
             found = positions(str(path), columns, len(names), names)
-            frame = frame.select([names[j] for j in found])
+            # Polars takes text such as * for a pattern of names.
+            frame = frame.select(selectors.by_name(*(names[j] for j in found)))
         return FrameRows(frame, str(path), path)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ValueError(f"{path}: cannot be read as PARQUET ({error}): write it again") from error

@@ -54,7 +54,7 @@ def matching(given: str | Iterable[str], known: Collection[str], what: str) -> d
     Parameters
     ----------
     given : str or iterable of str
-        Names, or patterns as in a shell. A name may look like a pattern.
+        Names, or patterns as in a shell. A name may look like a pattern, but ``*`` is all columns.
     known : collection of str
         The names of all columns.
     what : str
@@ -69,7 +69,8 @@ def matching(given: str | Iterable[str], known: Collection[str], what: str) -> d
     known = dict.fromkeys(known)
     alike = {single_blanks(name): name for name in known}
     for text in [given] if isinstance(given, str) else map(str, given):
-        if (name := text if text in known else alike.get(single_blanks(text))) is not None:
+        name = text if text in known else alike.get(single_blanks(text))
+        if name is not None and text != "*":
             found[name] = True
             continue
         matches = [name for name in known if fnmatchcase(name, text)]

@@ -226,7 +226,7 @@ def without_words(frame: Frame, words: Collection[str]) -> Frame:
     numbers = [float(word.replace(",", ".")) for word in words if is_number(word)]
     columns = []
     for name, dtype in frame.collect_schema().items():
-        column = pl.col(name)
+        column = selectors.by_name(name)
         if dtype == pl.String:
             said = column.str.strip_chars().str.to_lowercase().is_in(words)
         elif dtype.is_numeric():

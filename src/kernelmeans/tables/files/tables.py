@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 import scipy.sparse
+from polars import selectors
 
 from kernelmeans._dialect import first_row, row_name
 from kernelmeans._errors import InputError
@@ -174,14 +175,15 @@ class FrameTable(_File):
 
     def renamed(self, names: Mapping[str, str], dtype: str, most: int) -> Iterator[pl.DataFrame]:
         """Yield blocks of at most so many rows of some columns, under other names."""
-        columns = [pl.col(name).alias(new) for name, new in names.items()]
+        columns = [selectors.by_name(name).alias(new) for name, new in names.items()]
         for start in range(0, self.shape[0], most):
             yield self.frame.select(columns).slice(start, most).collect()
 
     def collected(self, names: Sequence[str]) -> pl.DataFrame:
         """Return these columns as they are."""
         try:
-            return self.frame.select(names).collect()
+            # Polars takes text such as * for a pattern of names.
+            return self.frame.select(selectors.by_name(*names)).collect()
         except _POLARS_ERRORS as error:
             raise InputError(
                 f"{self.source}: column{'s' * (len(names) > 1)} {listed(names)} cannot be read: "
