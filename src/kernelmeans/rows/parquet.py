@@ -1,11 +1,11 @@
 """Rows of a Parquet file, or of any lazy frame of polars."""
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import polars as pl
-from polars import selectors
 
 from kernelmeans._text import shortened
 from kernelmeans._typing import Array
@@ -73,11 +73,16 @@ class FrameRows(Rows):
 
     def _select(self, positions: list[int]) -> Rows:
         # The frame then does not decode other columns.
-        frame = self.array.frame.select(
-            selectors.by_name(*(self.array.names[j] for j in positions))
-        )
+        names = [self.array.names[j] for j in positions]
+        frame = self.array.frame.select(map(column_named, names))
         rows = FrameRows(frame, self.source, self.array.file)
         return rows.finite() if self._finite else rows
+
+
+def column_named(name: str) -> pl.Expr:
+    """The column of this name, also where polars would take the name for a pattern."""
+    is_pattern = name == "*" or name[:1] + name[-1:] == "^$"
+    return pl.col(f"^{re.escape(name)}$" if is_pattern else name)
 
 
 def read_parquet(path: Path, columns: Sequence[str | int] | None = None) -> FrameRows:
@@ -105,8 +110,7 @@ def read_parquet(path: Path, columns: Sequence[str | int] | None = None) -> Fram
         names = frame.collect_schema().names()
         if columns is not None:
             found = positions(str(path), columns, len(names), names)
-            # Polars takes text such as * for a pattern of names.
-            frame = frame.select(selectors.by_name(*(names[j] for j in found)))
+            frame = frame.select(column_named(names[j]) for j in found)
         return FrameRows(frame, str(path), path)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
         raise ValueError(f"{path}: cannot be read as PARQUET ({error}): write it again") from error

@@ -10,6 +10,7 @@ from polars import selectors
 
 from kernelmeans._text import listed
 from kernelmeans._warnings import warn_user
+from kernelmeans.rows.parquet import column_named
 
 Record = Sequence[str]
 #: Lines below a line of names that may be a further line of names, or tell that it is none.
@@ -226,7 +227,7 @@ def without_words(frame: Frame, words: Collection[str]) -> Frame:
     numbers = [float(word.replace(",", ".")) for word in words if is_number(word)]
     columns = []
     for name, dtype in frame.collect_schema().items():
-        column = selectors.by_name(name)
+        column = column_named(name)
         if dtype == pl.String:
             said = column.str.strip_chars().str.to_lowercase().is_in(words)
         elif dtype.is_numeric():

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 import numpy as np
 import polars as pl
 import scipy.sparse
-from polars import selectors
 
 from kernelmeans._dialect import first_row, row_name
 from kernelmeans._errors import InputError
@@ -20,6 +19,7 @@ from kernelmeans._memory import cached_property
 from kernelmeans._text import listed, shortened
 from kernelmeans._warnings import warn_user
 from kernelmeans.rows import Rows, open_rows
+from kernelmeans.rows.parquet import column_named
 from kernelmeans.tables.files.archives import check_shape, read_npz
 from kernelmeans.tables.files.encodings import read_content, to_utf8
 from kernelmeans.tables.files.headings import tidied, without_words
@@ -175,15 +175,14 @@ class FrameTable(_File):
 
     def renamed(self, names: Mapping[str, str], dtype: str, most: int) -> Iterator[pl.DataFrame]:
         """Yield blocks of at most so many rows of some columns, under other names."""
-        columns = [selectors.by_name(name).alias(new) for name, new in names.items()]
+        columns = [column_named(name).alias(new) for name, new in names.items()]
         for start in range(0, self.shape[0], most):
             yield self.frame.select(columns).slice(start, most).collect()
 
     def collected(self, names: Sequence[str]) -> pl.DataFrame:
         """Return these columns as they are."""
         try:
-            # Polars takes text such as * for a pattern of names.
-            return self.frame.select(selectors.by_name(*names)).collect()
+            return self.frame.select(map(column_named, names)).collect()
         except _POLARS_ERRORS as error:
             raise InputError(
                 f"{self.source}: column{'s' * (len(names) > 1)} {listed(names)} cannot be read: "
