@@ -627,6 +627,12 @@ def test_long_names_and_values_are_shortened():
     assert "100 %" in text
 
 
+def test_line_breaks_in_names_and_values_are_blanks():
+    kinds = np.repeat(["new\nones", "old"], 50)
+    text = str(describe(kinds == "old", pl.DataFrame({"kind\r\nof row": kinds})))
+    assert "  kind of row  new ones 100 %  all rows 50 %  lift 2.00\n" in text
+
+
 def test_border_rows_are_near_a_border():
     x = np.r_[np.zeros(20), 0.49, np.ones(20)][:, None]
     model = KernelPowerKMeans(2, kernel="linear", random_state=0).fit(x)

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from kernelmeans._memory import cached_property
 from kernelmeans._numbers import finite, percent
-from kernelmeans._text import counted, first, shortened
+from kernelmeans._text import counted, first, shortened, single_blanks
 from kernelmeans.profiles.columns import AVERAGES
 from kernelmeans.profiles.contrast import SMALLEST, Alike, advice, sentences
 from kernelmeans.profiles.texts import cut, numbered
@@ -350,7 +350,9 @@ def _size(record: Cluster) -> str:
 def _cells(entry: Entry) -> tuple[str, str, str, str]:
     """The cells of a line of text."""
     added = IS_MISSING if entry.is_gap else " (label)" if entry.kind == "label" else ""
-    name, value = shortened(entry.source, _LONGEST - len(added)) + added, str(entry.value)
+    # Names and values of spreadsheets may hold line breaks.
+    name, value = single_blanks(entry.source), single_blanks(str(entry.value))
+    name = shortened(name, _LONGEST - len(added)) + added
     if entry.statistic in AVERAGES:
         compared = f"{entry.difference:+.2f} sd"
         return name, f"{entry.statistic} {value}", f"all rows {entry.overall}", compared
