@@ -102,6 +102,7 @@ RIGHT = {
     "blank lines": text().replace("Lyon,", "\n\nLyon,") + "\n\n",
     "a blank first line": "\n" + text(),
     "no last line end": text().rstrip("\n"),
+    "names in a comment alone": "# " + text(),
     "the separator declared": "sep=;\n" + COMMAS,
     "the separator declared, for Windows": '"sep=|"\r\n' + text(separator="|", ending="\r\n"),
 }
@@ -226,6 +227,13 @@ def test_comments_within_a_table_are_said(content, said, rows, lines):
     assert (table.frame.collect().rows(), list(table.lines)) == (rows, lines)
     assert len(texts) == (said is not None)
     assert all(f"is left out, in {said} a value that begins with # needs" in text for text in texts)
+
+
+@pytest.mark.parametrize("above", ["", "sep=;\n"])
+@pytest.mark.parametrize("name", ["a", '"a\nb"'])
+def test_a_lone_number_sign_is_a_name(above, name):
+    found = read(f"{above}#;{name}\n1;x\n#2;y\n")
+    assert found.to_dict(as_series=False) == {"#": ["1", "#2"], name.strip('"'): ["x", "y"]}
 
 
 @pytest.mark.parametrize("separator", [" ", "\t", ","])

@@ -272,6 +272,8 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
     separator = separator or _guess(source, lines[above:])
     if separator == _BLANK:
         lines = _first_lines(_with_single_blanks("".join(lines).encode()))
+    elif comments and reading.header and _is_name(lines[above - 1 :], separator):
+        comments, above = comments - 1, above - 1
     records = list(_readable(lines[above:], separator, above))
     if not records:
         list(_records(lines[above:], separator, above, source))  # says what cannot be read
@@ -282,13 +284,14 @@ def find_layout(source: Path, text: bytes, reading: Reading) -> Layout:
         return Layout(separator, nameless, above, comments > 0, _float_columns(values, reading))
     names = _commented_names(lines[above - 1], separator, values[0]) if comments else None
     head, rows = Head(names or []), values
+    n_above = comments - (names is not None)
     if names is None:
         head = find_head(values)
         first = head.n_titles + head.n_lines
         above, rows = records[first - 1][0], values[first:]
         may_be_of_r = separator in "\t " or lines[records[head.n_titles][0] - 1].startswith('"')
         names = _as_wide_as_rows(head.names, rows, row_names=may_be_of_r)
-    head.say(source, f"line {above}", is_below=comments + head.n_titles > 0)
+    head.say(source, f"line {above}", is_below=n_above + head.n_titles > 0)
     _warn_of_data(names, rows)
     return Layout(separator, names, above, comments > 0, _float_columns(rows, reading))
 
@@ -313,6 +316,12 @@ def _leading_comments(lines: list[str]) -> int:
     """Count the lines up to the last comment above the table."""
     above = list(takewhile(lambda line: line.startswith(_COMMENT) or not line.strip(), lines))
     return max((number for number, line in enumerate(above, 1) if line.strip()), default=0)
+
+
+def _is_name(lines: list[str], separator: str) -> bool:
+    """Whether a lone # begins no comment, but is the name of the first column."""
+    names, *rows = [record for _, record in islice(_readable(lines, separator, 0), 2)] or [[]]
+    return names[:1] == [_COMMENT] and all(names) and [len(row) for row in rows] == [len(names)]
 
 
 def _commented_names(line: str, separator: str, first: list[str]) -> list[str] | None:
