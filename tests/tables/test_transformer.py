@@ -327,7 +327,14 @@ def numbers_with(words, n=N):
 
 
 @pytest.mark.parametrize(
-    "words", [["unknown"] * 100, ["DNF"] * 15, ["dnf", "n/k", "DNF"], ["#VALUE!", "k.A.", "."]]
+    "words",
+    [
+        ["unknown"] * 100,
+        ["DNF"] * 15,
+        ["dnf", "n/k", "DNF"],
+        ["#VALUE!", "k.A.", "."],
+        ["#NV", "#WERT!", "#VALEUR!", "#N/D", "#¡VALOR!", "#WAARDE!"],
+    ],
 )
 def test_words_among_numbers_are_missing(words):
     frame = numbers_with(words)

@@ -16,7 +16,11 @@ WORDS = frozenset(
     (
         *("unknown", "missing", "not available", "no data", "undefined", "nil", ".", "--", "—"),
         "\\n",  # of databases
-        *("#na", "#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"),  # of spreadsheets
+        # Of spreadsheets, in several languages.
+        *("#na", "#value!", "#div/0!", "#ref!", "#name?", "#num!", "#null!"),
+        *("#nv", "#wert!", "#bezug!", "#zahl!", "#valeur!", "#nom?", "#nombre!", "#nul!"),
+        *("#n/d", "#valor!", "#¡valor!", "#¡ref!", "#¡num!", "#¡div/0!", "#¿nombre?", "#nome?"),
+        *("#valore!", "#rif!", "#n/b", "#waarde!", "#verw!", "#naam?", "#getal!", "#deel/0!"),
         *("unbekannt", "keine angabe", "k.a.", "k. a.", "onbekend", "inconnu", "inconnue"),
         *("desconocido", "desconocida", "desconhecido", "sconosciuto", "nieznane", "okänt"),
     )
