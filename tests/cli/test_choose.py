@@ -107,7 +107,7 @@ def test_table_and_results_say_what_the_search_says(run, iris):
         assert shown[5] == ("yes" if expected["valid"][row] else "no")
         assert candidate["splits"] == expected["n_splits"][row]
     plan = "2 to 4 clusters with kernel heat, rbf, in at most 4 splits of 150 rows"
-    assert f"Note: choosing among {plan}; splits end as soon as" in result.stderr
+    assert f"Note: trying {plan}; splits end as soon as" in result.stderr
     # Two clusters are as clear by either kernel: rounding may choose.
     verdict = re.sub(r"kernel='(\w+)'", r"--kernel \1", search.verdict_)
     assert " ".join(result.stdout.split()).count(verdict) == 1
@@ -122,7 +122,7 @@ def test_fit_without_a_number_fits_what_choose_chooses(run, data, blobs, monkeyp
     run("choose", data, "--drop", "kind", "--splits", 4)
     result = run("fit", data, "--drop", "kind", "--plot")
     assert result.exit_code == 0, result.output
-    assert "Note: choosing among 2, 3 and other numbers of clusters near the best" in result.stderr
+    assert "Note: trying 2, 3 and other numbers of clusters near the best" in result.stderr
     chosen, summary = results("data.choose.json"), results("data.summary.json")
     assert chosen["columns"] == summary["columns"]
     left_out = {"seconds", "command", "files", "columns"}
@@ -325,6 +325,7 @@ def test_a_kernel_is_chosen_at_a_given_number(run, iris):
     options = ["-k", 3, "--kernels", "linear,rbf,linear", "--splits", 4]
     result = run("choose", iris, "--drop", "kind", *options)
     assert result.exit_code == 0, result.output
+    assert "Note: trying 3 clusters with kernel linear, rbf, in at most 4" in result.stderr
     found = results("my iris.choose.json")
     assert [candidate["kernel"] for candidate in found["candidates"]] == ["linear", "rbf"]
     grid = {"kernel": ["linear", "rbf"]}

@@ -184,11 +184,12 @@ def _plan(counts: range | None, kernels: Sequence[str], n_splits: int, n_rows: i
         ladder = steps(min(FIRST_TOP, most_clusters(n_rows)))
         several = f"{', '.join(map(str, ladder))} and other numbers of clusters near the best"
     else:
-        several = f"{counts[0]} to {counts[-1]} clusters" if len(counts) > 1 else f"{counts[0]}"
+        upwards = f" to {counts[-1]}" * (len(counts) > 1)
+        several = f"{counts[0]}{upwards} clusters"
     of_kernels = f" with kernel {', '.join(kernels)}" * bool(kernels)
     drawn = f"{MOST_ROWS} of {n_rows}" if n_rows > MOST_ROWS else f"{n_rows}"
     return (
-        f"choosing among {several}{of_kernels}, in at most {n_splits} "
+        f"trying {several}{of_kernels}, in at most {n_splits} "
         f"splits of {drawn} rows; splits end as soon as the choice is clear"
     )
 
