@@ -310,7 +310,7 @@ class PredictJob(Job):
     Parameters
     ----------
     id_column : str or None, default=None
-        Names of the rows: no feature, but kept in the labels file.
+        Names of the rows, to be named again: no feature, but kept in the labels file.
     """
 
     id_column: str | None = None
