@@ -63,6 +63,17 @@ def test_a_missing_column_is_named(refused, model, blobs):
     assert "give the columns the names of the fit" in message
 
 
+def test_a_narrower_array_is_not_told_to_name_its_columns(folder, run, refused):
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    np.save(folder / "wide.npy", X)
+    np.save(folder / "narrow.npy", X[:, :3])
+    assert run("fit", "wide.npy", "-k", "2").exit_code == 0
+    message = refused("predict", "wide.model.skops", "narrow.npy")
+    assert "needs '3'" in message
+    assert "give rows with all columns of the fit" in message
+    assert "empty columns" not in message
+
+
 def test_files_that_exist_are_said_before_a_damaged_model(refused, model, data):
     """The model takes seconds to open."""
     Path("junk.skops").write_text("junk")

@@ -283,6 +283,8 @@ def columns_in(model: "Model", table: Any) -> list[str]:
     remedy = (
         f"rename {listed(list(similar.values()))} to {listed(list(similar))} if these are such"
         if similar and len({*similar.values()}) == len(similar)
+        else "give rows with all columns of the fit, or fit a model of these"
+        if of_file and not table.named and all(map(str.isdecimal, missing))
         else "give the columns the names of the fit, "
         + "add them as empty columns, whose gaps are filled, " * fills
         + "or fit a model without them"
