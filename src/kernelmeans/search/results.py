@@ -120,10 +120,11 @@ def verdict(
     """
     if best is None:
         alike = not np.isnan(results["mean_reference"]).all()
+        none = "no clusters that would" if alike else "no number of clusters that would all"
         lost = "each candidate loses at least one of its clusters"
         why = "data without clusters is nearly as stable" if alike else lost
         why += _most_stable(results, ", which decides" * (not alike))
-        return f"no clusters that would be found again in {halved}: {why}"
+        return f"{none} be found again in {halved}: {why}"
     settings = ", ".join(option(name, value) for name, value in others.items())
     chosen = counted(int(results["n_clusters"][best]), "cluster")
     chosen += f" with {settings}" * bool(settings)
