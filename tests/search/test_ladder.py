@@ -55,6 +55,34 @@ def test_the_truth_is_between_the_choice_and_the_most_stable(truth, second):
     assert truth in climbed(truth, stable=26, second=second)
 
 
+@pytest.mark.parametrize("truth", [9, 11, 15, 21, 40])
+def test_the_truth_is_beyond_a_choice_that_is_more_stable(truth):
+    """Groups of clusters, which are found again too: their stability has a peak of its own."""
+    tried = steps(12)
+    while truth not in tried:
+        stability = [1 if k == 2 else 0.9 / (1 + abs(np.log(k / truth))) for k in tried]
+        more = next_numbers(seen(tried, stability), range(len(tried)), 0, 200)
+        assert more, tried
+        tried = tried + more
+
+
+@pytest.mark.parametrize("best", [None, 2])
+def test_the_fewest_of_equally_stable_numbers_are_looked_at(best):
+    """Rows off topic make ever more clusters, that are as stable as the true ones."""
+    tried = [*steps(64)]
+    stability = [0.4 + 0.01 * place for place in range(len(tried))]
+    first = tried.index(32)
+    stability[first:] = 0.992, 0.995, 0.99
+    results = seen(tried, stability, consistency=0.5)
+    if best is not None:
+        results["valid"][best] = True
+    found = next_numbers(results, range(len(tried)), best, 64)
+    assert {26, 28, 30} <= {*found}
+    assert max(found) < 48
+    stability[first] = 0.98
+    assert max(next_numbers(seen(tried, stability), range(len(tried)), None, 64)) > 48
+
+
 @pytest.mark.parametrize("truth", [97, 120, 151])
 def test_of_large_numbers_one_is_near(truth):
     tried = np.array(climbed(truth))
@@ -104,6 +132,8 @@ def test_a_last_step_that_is_found_again_is_not_the_last():
     results = seen([2, 3, 4], [1.0, 0.8, 0.9], valid=True)
     assert next_numbers(results, range(3), 2, 100) == [5]
     results["valid"][2] = False
+    assert next_numbers(results, range(3), 0, 100) == [5]  # the most stable one beyond the choice
+    results["mean_stability"][1] = 0.95
     assert next_numbers(results, range(3), 0, 100) == []
 
 

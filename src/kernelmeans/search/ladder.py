@@ -21,6 +21,9 @@ SECOND_TOP = 32
 #: neighbours together may be groups of smaller ones. The first is where clusters are found again,
 #: the second where none are.
 UNCUT, HARDLY_CUT = 0.99, 0.9
+#: Difference of stabilities up to which numbers are equally stable. Where rows are off topic, ever
+#: more clusters are as stable as the true ones.
+LEVEL = 0.01
 #: Fewest rows for each cluster in a half of the rows, and fewest distinct rows. Where each distinct
 #: row may be a cluster, all are found again.
 ROWS_PER_CLUSTER, DISTINCT_PER_CLUSTER = 10, 5
@@ -144,11 +147,13 @@ def next_numbers(
 ) -> list[int]:
     """Numbers of clusters to try next for one kernel.
 
-    The ladder goes on while its last step is the most stable one, or its clusters are found again
-    or hardly part near neighbours. The last is for 120 clear topics: each half joins other ones to
-    32 clusters. Up to `SECOND_TOP` it goes on while nothing is found. Then the gaps from the most
-    stable one to the choice, and beside these, are filled. Stability goes on rising where rows off
-    topic make ever more clusters; so the truth may be between.
+    The ladder goes on while its last step is the most stable one of those with more clusters than
+    the choice, or its clusters are found again or hardly part near neighbours. The last is for 120
+    clear topics: each half joins other ones to 32 clusters. Up to `SECOND_TOP` it goes on while
+    nothing is found. Then the gaps between the choice, the most stable one and the most stable one
+    beyond the choice are filled, and those beside the first and the last of these. A choice may be
+    groups of smaller clusters, whose stability rises up to their number. It may go on rising where
+    rows off topic make ever more clusters; so the truth may be between.
 
     Parameters
     ----------
@@ -179,15 +184,17 @@ def next_numbers(
     [16]
     >>> results["mean_stability"][3] = 0.6
     >>> next_numbers(results, range(4), best=1, most=100)
-    [5, 6, 7, 9]
+    [5, 6, 7, 9, 11]
     """
     tried = np.asarray(results["n_clusters"])[list(rows)]
     stability: Array = np.asarray(results["mean_stability"])[list(rows)]
     if np.isnan(stability).all():
         return []
-    heads = {int(tried[np.nanargmax(stability)])}
+    heads = {_most_stable(tried, stability)}
     if best is not None:
-        heads.add(int(results["n_clusters"][best]))
+        heads.add(choice := int(results["n_clusters"][best]))
+        if not np.isnan(beyond := np.where(tried > choice, stability, np.nan)).all():
+            heads.add(_most_stable(tried, beyond))
     # Other numbers may have been given.
     top = max((k for k in steps(most) if k in tried), default=0)
     higher = [k for k in steps(most) if k > top]
@@ -199,6 +206,14 @@ def next_numbers(
     if higher and (max(heads) >= top or is_found or is_uncut or is_low):
         return higher[:1]
     return _in_gaps(min(heads), max(heads), np.unique(tried), most)
+
+
+def _most_stable(tried: Array, stability: Array) -> int:
+    """The most stable number, or the fewest of neighbouring ones that are about as stable."""
+    order = np.argsort(tried)
+    place = int(np.nanargmax(stability[order]))
+    others = ~(stability[order[:place]] >= stability[order[place]] - LEVEL)
+    return int(tried[order[np.flatnonzero(others).max(initial=-1) + 1]])
 
 
 def _in_gaps(first: int, last: int, tried: Array, most: int) -> list[int]:
