@@ -66,6 +66,14 @@ def test_the_truth_is_beyond_a_choice_that_is_more_stable(truth):
         tried = tried + more
 
 
+def test_numbers_are_not_tried_where_stability_falls_beyond_the_choice():
+    tried = [*steps(12)]
+    stability = [0.9, 0.9, 0.9, 1.0, 0.8, 0.7, 0.6, 0.5, 0.4]
+    assert next_numbers(seen(tried, stability), range(len(tried)), tried.index(5), 200) == []
+    tried, stability = [*tried, 16, 24], [*stability[:7], 0.3, 0.3, 0.2, 0.1]
+    assert next_numbers(seen(tried, stability), range(len(tried)), tried.index(8), 24) == [9]
+
+
 @pytest.mark.parametrize("best", [None, 2])
 def test_the_fewest_of_equally_stable_numbers_are_looked_at(best):
     """Rows off topic make ever more clusters, that are as stable as the true ones."""

@@ -184,7 +184,7 @@ def next_numbers(
     [16]
     >>> results["mean_stability"][3] = 0.6
     >>> next_numbers(results, range(4), best=1, most=100)
-    [5, 6, 7, 9, 11]
+    [5, 6, 7, 9]
     """
     tried = np.asarray(results["n_clusters"])[list(rows)]
     stability: Array = np.asarray(results["mean_stability"])[list(rows)]
@@ -193,8 +193,11 @@ def next_numbers(
     heads = {_most_stable(tried, stability)}
     if best is not None:
         heads.add(choice := int(results["n_clusters"][best]))
-        if not np.isnan(beyond := np.where(tried > choice, stability, np.nan)).all():
-            heads.add(_most_stable(tried, beyond))
+        beyond = tried > choice
+        if not np.isnan(stability[beyond]).all():
+            peak = _most_stable(tried[beyond], stability[beyond])
+            # From the first one on stability falls, as it does without groups of clusters.
+            heads |= {peak} - {int(tried[beyond].min())}
     # Other numbers may have been given.
     top = max((k for k in steps(most) if k in tried), default=0)
     higher = [k for k in steps(most) if k > top]
