@@ -147,13 +147,14 @@ def next_numbers(
 ) -> list[int]:
     """Numbers of clusters to try next for one kernel.
 
-    The ladder goes on while its last step is the most stable one of those with more clusters than
-    the choice, or its clusters are found again or hardly part near neighbours. The last is for 120
-    clear topics: each half joins other ones to 32 clusters. Up to `SECOND_TOP` it goes on while
-    nothing is found. Then the gaps between the choice, the most stable one and the most stable one
-    beyond the choice are filled, and those beside the first and the last of these. A choice may be
-    groups of smaller clusters, whose stability rises up to their number. It may go on rising where
-    rows off topic make ever more clusters; so the truth may be between.
+    The ladder goes on while its last step is found again, or is the peak of stability beyond the
+    choice: a choice may be groups of smaller clusters, whose stability rises up to their number. It
+    also goes on while clusters hardly part near neighbours. That is for 120 clear topics: each half
+    joins other ones to 32 clusters. Up to `SECOND_TOP` it goes on while nothing is found.
+
+    Then gaps are filled: those between the choice and the peaks, of all numbers and beyond the
+    choice, and those beside the first and the last of these. Stability may go on rising where rows
+    off topic make ever more clusters; so the truth may be between.
 
     Parameters
     ----------
@@ -190,14 +191,15 @@ def next_numbers(
     stability: Array = np.asarray(results["mean_stability"])[list(rows)]
     if np.isnan(stability).all():
         return []
-    heads = {_most_stable(tried, stability)}
+    heads = {_peak(tried, stability)}
     if best is not None:
         heads.add(choice := int(results["n_clusters"][best]))
         beyond = tried > choice
         if not np.isnan(stability[beyond]).all():
-            peak = _most_stable(tried[beyond], stability[beyond])
+            higher_peak = _peak(tried[beyond], stability[beyond])
             # From the first one on stability falls, as it does without groups of clusters.
-            heads |= {peak} - {int(tried[beyond].min())}
+            if higher_peak > tried[beyond].min():
+                heads.add(higher_peak)
     # Other numbers may have been given.
     top = max((k for k in steps(most) if k in tried), default=0)
     higher = [k for k in steps(most) if k > top]
@@ -211,12 +213,14 @@ def next_numbers(
     return _in_gaps(min(heads), max(heads), np.unique(tried), most)
 
 
-def _most_stable(tried: Array, stability: Array) -> int:
+def _peak(tried: Array, stability: Array) -> int:
     """The most stable number, or the fewest of neighbouring ones that are about as stable."""
     order = np.argsort(tried)
-    place = int(np.nanargmax(stability[order]))
-    others = ~(stability[order[:place]] >= stability[order[place]] - LEVEL)
-    return int(tried[order[np.flatnonzero(others).max(initial=-1) + 1]])
+    tried, stability = tried[order], stability[order]
+    place = int(np.nanargmax(stability))
+    # A missing stability is lower.
+    is_lower = ~(stability[:place] >= stability[place] - LEVEL)
+    return int(tried[np.flatnonzero(is_lower).max(initial=-1) + 1])
 
 
 def _in_gaps(first: int, last: int, tried: Array, most: int) -> list[int]:

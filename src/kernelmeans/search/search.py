@@ -67,11 +67,11 @@ class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Esti
         Values to try for each parameter, as in `sklearn.model_selection.ParameterGrid`. The number
         of clusters is ``n_clusters`` or, of mixtures, ``n_components``. A candidate without one
         uses the estimator's own. ``"auto"`` in place of its values is a ladder. It begins with
-        2 to 8, 10 and 12. It goes on with 16, 24, 32, 48 and so on, while the last step is the most
-        stable one of more clusters than the choice, is found again or hardly parts near neighbours,
-        and up to 32 while nothing is found again. It ends at 20 rows for each cluster, or 5
-        distinct ones. Then the numbers near the best steps are tried: all, or every fifteenth part
-        of large ones. Between the best steps gaps are a fifth at most. None is the ladder alone.
+        2 to 8, 10 and 12. It goes on with 16, 24, 32, 48 and so on while the last step is found
+        again, is the peak of stability beyond the choice, or hardly parts near neighbours. While
+        nothing is found again it goes on to 32. It ends at 20 rows for each cluster, or 5 distinct
+        ones. Then the numbers near the best steps are tried: all, or every fifteenth part of large
+        ones. Between the best steps gaps are a fifth at most. None is the ladder alone.
     n_splits : int, default=20
         Most splits, at least 2. They end when more would hardly change the choice, which is looked
         at after three and then after every second one.
