@@ -280,15 +280,14 @@ def columns_in(model: "Model", table: Any) -> list[str]:
     others = [name for name in names if name not in ours]
     similar = {name: close for name in missing if (close := nearest(name, others))}
     fills = getattr(model.pipeline[0], "missing", None) == "impute"
-    remedy = (
-        f"rename {listed(list(similar.values()))} to {listed(list(similar))} if these are such"
-        if similar and len({*similar.values()}) == len(similar)
-        else "give rows with all columns of the fit, or fit a model of these"
-        if of_file and not table.named and all(map(str.isdecimal, missing))
-        else "give the columns the names of the fit, "
-        + "add them as empty columns, whose gaps are filled, " * fills
-        + "or fit a model without them"
-    )
+    if similar and len({*similar.values()}) == len(similar):
+        found, wanted = listed(list(similar.values())), listed(list(similar))
+        remedy = f"rename {found} to {wanted} if these are such"
+    elif of_file and not table.named and all(map(str.isdecimal, missing)):
+        remedy = "give rows with all columns of the fit, or fit a model of these"
+    else:
+        empty = "add them as empty columns, whose gaps are filled, " * fills
+        remedy = f"give the columns the names of the fit, {empty}or fit a model without them"
     raise InputError(
         f"{source}: the model needs {listed(missing)}, which the {kind} does not have; "
         f"its columns are {listed(names)}: {remedy}"
