@@ -281,8 +281,8 @@ def columns_in(model: "Model", table: Any) -> list[str]:
     similar = {name: close for name in missing if (close := nearest(name, others))}
     fills = getattr(model.pipeline[0], "missing", None) == "impute"
     if similar and len({*similar.values()}) == len(similar):
-        found, wanted = listed(list(similar.values())), listed(list(similar))
-        remedy = f"rename {found} to {wanted} if these are such"
+        theirs, names_of_fit = listed(list(similar.values())), listed(list(similar))
+        remedy = f"rename {theirs} to {names_of_fit} if these are such"
     elif of_file and not table.named and all(map(str.isdecimal, missing)):
         remedy = "give rows with all columns of the fit, or fit a model of these"
     else:
