@@ -124,7 +124,7 @@ class Spectrum(NamedTuple):
         values = np.concatenate([values for values, _ in pairs])
         order = np.lexsort((-values, rank > 0))[:count]
         values, piece, rank = values[order], piece[order], rank[order]
-        is_apart = is_apart and pieces.n_groups > 1 and pieces.n_kept < n_clusters
+        is_apart = is_apart and pieces.groups.max() > 0 and pieces.n_kept < n_clusters
         return cls(S, pieces, pairs, values, piece, rank, n_clusters, is_apart)
 
     def time(self) -> float:
@@ -141,16 +141,20 @@ class Spectrum(NamedTuple):
         residuals = self._residuals(n_kept, t)
         if residuals is not None and self.is_apart:
             residuals = residuals / (1 + np.square(self.pieces.marks).max())
-        return Basis(self._placed(features), self.values[kept], t, residuals)
+        return Basis(self._placed(features, kept), self.values[kept], t, residuals)
 
     def features(self, t: float) -> Array:
         """The features of `basis`, without the residuals."""
-        return self._placed(self.weighted(t)[0])
+        return self._placed(*self.weighted(t))
 
-    def _placed(self, features: Array) -> Array:
-        """Features of norm 1, put apart or not."""
+    def _placed(self, features: Array, kept: BoolArray) -> Array:
+        """Features of norm 1 of the eigenpairs that are kept, put apart or not."""
         found = np.asarray(unit_rows(features))
-        return apart(found, self.pieces.marks) if self.is_apart else found
+        if not self.is_apart:
+            return found
+        # With a single feature, rows are as near to each other as a mark would make them.
+        several = np.bincount(self.pieces.groups[self.piece[kept]]) > 1
+        return apart(found, self.pieces.marks[:, several])
 
     def weighted(self, t: float) -> tuple[Array, BoolArray]:
         """The rows of U exp(-(1 - lambda) t) at a time, and which eigenpairs are in them.

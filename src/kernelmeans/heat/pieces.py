@@ -49,9 +49,9 @@ class Pieces(NamedTuple):
     group: IntArray | None = None
 
     @property
-    def n_groups(self) -> int:
-        """The number of groups of pieces that are kept."""
-        return self.n_kept if self.group is None else int(self.group.max()) + 1
+    def groups(self) -> IntArray:
+        """The group of each piece that is kept, shape (n_kept,)."""
+        return np.arange(self.n_kept) if self.group is None else self.group
 
     @property
     def marks(self) -> Array:
@@ -60,10 +60,9 @@ class Pieces(NamedTuple):
         With these no cluster gains by holding two of the groups: to move the smallest one costs as
         much as all rows can.
         """
-        group = np.arange(self.n_kept) if self.group is None else self.group
-        sizes = np.bincount(group, weights=self.sizes[: self.n_kept])
+        sizes = np.bincount(self.groups, weights=self.sizes[: self.n_kept])
         weight = min(float(sizes.sum() / sizes.min()), MOST_APART)
-        marks: Array = weight**0.5 * np.eye(len(sizes))[group]
+        marks: Array = weight**0.5 * np.eye(len(sizes))[self.groups]
         rest = np.zeros((len(self.sizes) - self.n_kept, len(sizes)))
         return np.vstack([marks, rest])[self.labels]
 
