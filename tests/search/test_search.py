@@ -518,8 +518,8 @@ class TestInterruption:
         whole = searched(grid=grid, X=noise)
         assert not np.isnan(whole.results_["mean_reference"]).any()
         assert whole.best_index_ is None
-        # 2 fits to all rows, 4 for each split, 40 to data without clusters.
-        search = self.interrupted(at=2 + 3 * 4 + 40 + 5).set_params(param_grid=grid)
+        # 2 fits to all rows, 4 for each split, 8 for each of four rounds of data without clusters.
+        search = self.interrupted(at=2 + 3 * 4 + 4 * 8 + 5).set_params(param_grid=grid)
         with pytest.raises(KeyboardInterrupt):
             search.fit(noise)
         assert search.best_params_ == {"n_clusters": 2}
@@ -562,7 +562,8 @@ class TestCallbacks:
             ("all rows", 4),
             ("splits", 2 * 4 * 3),
             ("pieces", 10),
-            ("reference", 8),
+            ("reference", 4),
+            ("reference", 4),
         ]
         tasks = [task for name, count in ended for task in [*["candidate"] * count, name]]
         expected = ["setup", *tasks, "fit", "teardown"]

@@ -20,8 +20,8 @@ from kernelmeans.search.rules import exceeds
 from kernelmeans.search.runner import Runner
 from kernelmeans.search.splits import SEEDS, Samples, Split
 
-#: Number of data sets of each kind without clusters: at most, at first, and then in each round.
-N_DRAWS, FIRST_DRAWS, DRAWS = 10, 4, 2
+#: Number of data sets of each kind without clusters: at most, and in each round.
+N_DRAWS, DRAWS = 10, 2
 #: The kind that is the rows themselves.
 ROWS = "rows"
 
@@ -121,7 +121,7 @@ class Comparison:
         this key are looked at again.
         """
         found = self._drawn.get(key, np.empty((len(KINDS), 0)))
-        for n_draws in [*range(FIRST_DRAWS, N_DRAWS, DRAWS), N_DRAWS]:
+        for n_draws in range(DRAWS, N_DRAWS + 1, DRAWS):
             if draws := range(found.shape[1], n_draws):
                 found = np.hstack([found, self._stabilities(fitted, rows, KINDS, draws)])
                 self._drawn[key] = found
