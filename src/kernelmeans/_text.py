@@ -55,7 +55,8 @@ def bounded(text: str, most: int = 2000) -> str:
     if len(text) > most:
         half = most // 2
         text = f"{text[: most - half]}…{text[1 - half :]}"
-    return re.sub(r"\s*[\r\n]\s*", " ", text).strip()  # names may hold double blanks
+    # Form feeds and others end a line too. Names may hold double blanks.
+    return " ".join(filter(None, map(str.strip, text.splitlines())))
 
 
 def counted(count: int, one: str) -> str:

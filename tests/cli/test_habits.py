@@ -1049,6 +1049,16 @@ def test_several_columns_of_slips_are_refused_in_one_line(refused, run):
         TableTransformer().fit(pl.read_csv("data.csv", infer_schema=False))
 
 
+@pytest.mark.parametrize("sign", ["\f", "\x85", "\u2028"])
+def test_signs_that_end_a_line_end_no_message(sign, refused):
+    rows = [f"{n / 7:.3f},{n % 5}" for n in range(60)]
+    rows[7] = "5+,3"
+    Path("data.csv").write_text("\n".join([f"a{sign}b,c", *rows]), encoding="utf-8")
+    said = refused("fit", "data.csv", "-k", 2)
+    assert "--drop 'a b'" in said
+    assert len(said.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     ("kind", "values"),
     [
