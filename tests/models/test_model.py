@@ -298,6 +298,11 @@ class TestColumns:
         with pytest.raises(ValueError, match="give the columns the names of the fit"):
             model.label(NEW_FRAME.set_axis(["S8_001", "x", "y"], axis=1))
 
+    def test_numbers_of_columns_are_like_no_name(self):
+        model = Model.of(RBF.fit(FRAME.set_axis(["0", "1", "2"], axis=1)))
+        with pytest.raises(ValueError, match="give the columns the names of the fit"):
+            model.label(NEW_FRAME.set_axis(["P1", "P2", "P3"], axis=1))
+
     def test_too_few(self):
         with pytest.raises(ValueError, match="2 features"):
             Model.of(RBF.fit(X)).label(NEW[:, :2])

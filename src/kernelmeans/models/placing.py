@@ -264,8 +264,8 @@ def columns_in(model: "Model", table: Any) -> list[str]:
         return [name for name in found if name is not None]
     size, of_rows = len(model.columns), is_pairwise(model.pipeline[-1])
     # Models of matrices without names, and those of before, number the rows of the fit.
-    numbered = of_rows and list(model.columns) == list(map(str, range(size)))
-    if of_file and (numbered or not table.named) and len(names) == size:
+    numbered = list(model.columns) == list(map(str, range(size)))
+    if of_file and ((of_rows and numbered) or not table.named) and len(names) == size:
         return list(names)
     source, kind = (table.source, "file") if of_file else ("table", "table")
     if of_rows:
@@ -277,7 +277,8 @@ def columns_in(model: "Model", table: Any) -> list[str]:
             "read_table(path, take='obsm:edges')"
         )
     ours = set(model.columns)
-    others = [name for name in names if name not in ours]
+    # A number is the place of a column: 10 is not like PC10, which usually stands at place 9.
+    others = [] if numbered else [name for name in names if name not in ours]
     similar = {name: close for name in missing if (close := nearest(name, others))}
     fills = getattr(model.pipeline[0], "missing", None) == "impute"
     if similar and len({*similar.values()}) == len(similar):
