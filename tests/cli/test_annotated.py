@@ -101,6 +101,10 @@ def test_other_matrices_are_pointed_out(cells):
     cells.write_h5ad(PATH)
     with pytest.warns(UserWarning, match="'obsp:connectivities'$"):
         open_file(PATH)
+    cells.X = None
+    cells.write_h5ad(PATH)
+    with pytest.raises(InputError, match=r"has no X, and --take .* are 'layers:scaled', 'obsm"):
+        open_file(PATH)
 
 
 @pytest.mark.usefixtures("cells")

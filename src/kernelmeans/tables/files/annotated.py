@@ -121,8 +121,9 @@ def _key(path: Path, file: Any, take: str | None) -> str:
             )
         return "X"
     if take not in found:
-        name = "names no matrix" if take is None else f"names {take!r}, which it does not have"
-        raise InputError(f"{path}: --take {name}; its matrices are {listed(found)}")
+        own = "has no X, and --take names no other matrix"
+        wrong = own if take is None else f"--take names {take!r}, which it does not have"
+        raise InputError(f"{path}: {wrong}; its matrices are {listed(found)}")
     return take.replace(":", "/", 1)
 
 
