@@ -182,6 +182,8 @@ def test_edges_of_other_cells_are_no_edges_to_the_training_cells(run, refused, c
         assert "none for 'cell 0', " in message
         assert "shape (n_new, 60)" in message
         assert "--take obsm:edges" in message
+    again = ["fit", "other.h5ad", "-k", 3, *graph, "--kernel", "graph", "--like"]
+    assert "--like needs the same rows" in refused(*again, "cells.model.skops")
     new = anndata.AnnData(obsm={"edges": cells.obsp["connectivities"][[59, 3, 30]]})
     new.write_h5ad("new.h5ad")
     model = load_model("cells.model.skops")
