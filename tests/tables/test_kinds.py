@@ -618,7 +618,15 @@ def test_durations_are_read_as_frames_hold_them(rng):
         assert [column.kind for column in transformer.columns_] == ["number", "number"]
         for given in (held, pl.from_pandas(held), written):
             np.testing.assert_allclose(transformer.transform(given), transformer.transform(held))
-    assert TableTransformer().fit(written).columns_[0].reason == "durations in days"
+        assert transformer.columns_[0].reason == "durations in days"
+
+
+def test_durations_are_no_plain_numbers(rng):
+    fitted = pd.DataFrame({"minutes": rng.normal(60, 9, 50), "size": rng.normal(size=50)})
+    transformer = TableTransformer().fit(fitted)
+    spans = fitted.assign(minutes=pd.to_timedelta(fitted["minutes"], unit="m"))
+    for given in (spans, pl.from_pandas(spans)):
+        assert not transformer.inspect(given).placeable.any()
 
 
 def test_text_that_only_looks_like_durations_stays_text():

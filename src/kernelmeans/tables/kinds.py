@@ -67,6 +67,8 @@ MANY_MEASURES, NEARLY_ALL = 12, 0.9
 CODES, ROWS_OF_CODE = range(3, 6), 10
 #: Fewest different whole numbers such as 20251231 that make dates. By chance one in 28 is a date.
 FEWEST_DATES = 5
+#: The remark on durations.
+_IN_DAYS = "durations in days"
 #: Fewest digits of phone and account numbers. No measurement has so many.
 DIGITS = 9
 #: Digits that a float keeps. Text of more digits is a code.
@@ -190,7 +192,9 @@ def found_in(values: Array, name: str, *, is_category: bool = False, marks: Mark
         # New rows may hold text in the marks of the table.
         decimal = "." if _have_fractions(numbers) else marks.chosen(".,")
         spelling = Spelling(decimal, unit=DAYS if values.dtype.kind == "m" else "")
-        return _among_numbers(numbers, values, name)._replace(spelling=spelling)
+        found = _among_numbers(numbers, values, name)._replace(spelling=spelling)
+        is_span = spelling.unit and found.kind == "number"
+        return found._replace(reason=_IN_DAYS) if is_span else found
     if (is_odd := _are_odd(values)).any():
         # The text of long lists would take longer than everything else.
         n_missing = Texts(values[~is_odd]).n_missing
@@ -350,7 +354,7 @@ def _durations_in(texts: Texts, n_rows: int) -> Found | None:
     if len(set(days.values())) == 1:
         return _constant(n_missing)
     spelling = Spelling(unit=DAYS, words=tuple(sorted({text.lower() for text in unknown})))
-    return Found("number", "durations in days", n_missing, numbers, spelling=spelling)
+    return Found("number", _IN_DAYS, n_missing, numbers, spelling=spelling)
 
 
 def _with_words(found: Found, texts: Texts) -> Found:

@@ -334,6 +334,7 @@ def read_column(
         return texts.map(read), doubt
     if kind == "date" and values.dtype.kind in "iuf":
         return days_of_numbers(numbers), None
-    if (values.dtype.kind == "M") == (kind == "date") and spelling.admits(""):
+    unit = DAYS if values.dtype.kind == "m" else ""
+    if (values.dtype.kind == "M") == (kind == "date") and spelling.admits(unit):
         return numbers, None
     return np.where(np.isnan(numbers), np.nan, np.inf), None
