@@ -7,12 +7,15 @@ import zipfile
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 from cli.loading import with_numbers
 from cli.test_habits import PLAIN
 from kernelmeans._errors import InputError
+from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.files import Reading
 from kernelmeans.tables.files.tables import open_file
 from kernelmeans.tables.spellings import numbers_among
@@ -148,6 +151,18 @@ def test_values_as_excel_has_them():
     rows += [[day, True, "007", "1,5", 1], [None, False, "010", "2,25", "x"]]
     found = read(write(Sheet=rows))
     assert found.rows() == [(day, True, "007", 1.5, "1"), (None, False, "010", 2.25, "x")]
+
+
+def test_times_of_day_are_those_of_text():
+    times = [datetime.time(hour, 30) for hour in range(24)]
+    rows = [[time, "late" if time.hour == 4 else time, time.hour / 3] for time in times]
+    written = read(write(Sheet=[["start", "end", "size"], *rows]))
+    assert written["start"].to_list() == times
+    assert written["end"].to_list() == [str(cell) for _, cell, _ in rows]
+    text = written.with_columns(pl.col("start").cast(pl.String))
+    transformer = TableTransformer().fit(text)
+    assert [column.kind for column in transformer.columns_] == ["number"] * 3
+    np.testing.assert_array_equal(transformer.transform(written), transformer.transform(text))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import re
 import zipfile
 from collections import Counter
 from collections.abc import Sequence
+from datetime import date
 from functools import partial
 from pathlib import Path
 
@@ -28,6 +29,8 @@ _READ_BYTES = 2**22
 _PLACE_BYTES = 64
 #: A number with a fraction in a column that also holds text.
 _NUMBER = r"^-?\d+\.\d+$"
+#: The day before the first that Excel counts: the reader adds it to a time of day.
+_DAY_OF_TIMES = date(1899, 12, 31)
 _PLACE = re.compile(rb"\br\s*=\s*[\"']([A-Za-z]{0,7})(\d{1,10})[\"']")
 
 
@@ -86,7 +89,16 @@ def read_workbook(
     filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
     lines = (filled.arg_true() + above + 1).to_list()
     frame = frame.filter(filled)  # others are blank lines
+    timed = [one.name for one in frame.select(pl.col(pl.Datetime)) if _are_times(one)]
+    frame = frame.with_columns(
+        pl.col(timed).dt.time(), pl.col(pl.String).str.strip_prefix(f"{_DAY_OF_TIMES} ")
+    )
     return frame.rename(dict(zip(frame.columns, column_names(names), strict=True))), names, lines
+
+
+def _are_times(column: pl.Series) -> bool:
+    """Whether a column holds times of day alone, or nothing."""
+    return (column.dt.date() == _DAY_OF_TIMES).all()
 
 
 def _with_mark(column: pl.Series, whole: pl.Series, marks: Marks) -> pl.Series:
