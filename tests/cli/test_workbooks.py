@@ -165,6 +165,13 @@ def test_times_of_day_are_those_of_text():
     np.testing.assert_array_equal(transformer.transform(written), transformer.transform(text))
 
 
+def test_durations_beside_other_cells_are_refused_by_the_name_of_their_column():
+    rows = [["size", "wait"], [1, datetime.timedelta(hours=30)], [2, "late"]]
+    words = r"data\.xlsx: cannot be read as XLSX: column 'wait': .*, or save it as \.csv$"
+    with pytest.raises(InputError, match=words):
+        read(write(Sheet=rows))
+
+
 @pytest.mark.parametrize(
     ("texts", "decimal", "expected"),
     [

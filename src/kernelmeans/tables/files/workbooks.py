@@ -85,7 +85,11 @@ def read_workbook(
             numbers = (_with_mark(frame[one], whole[one], reading.marks()) for one in mixed)
             frame = frame.with_columns(numbers)
     except FastExcelError as error:
-        raise ValueError(str(error)) from error
+        reason = str(error)
+        if mixed_at := re.match(r"(unsupported .*)(?:\n.*)+ column __UNNAMED__(\d+)", reason):
+            name = names[int(mixed_at[2])]
+            reason = f"column {name!r}: {mixed_at[1]}: make its cells alike, or save it as .csv"
+        raise ValueError(reason) from error
     filled = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series()
     lines = (filled.arg_true() + above + 1).to_list()
     frame = frame.filter(filled)  # others are blank lines
