@@ -12,14 +12,14 @@ from kernelmeans.tables.files.tables import open_file
 
 pd = pytest.importorskip("pandas", reason="comes with anndata")
 
-FRAME = pd.DataFrame({"size": [0.5, 2.0, 8.0], "kind": ["a", "b", "a"]})
+FRAME = pd.DataFrame({"size": [0.5, 2.0, 8.0], "kind": ["001", "002", "001"]})
 ARFF = """@relation r
 @attribute size numeric
-@attribute kind {a,b}
+@attribute kind {001,002}
 @data
-0.5,a
-2,b
-8,a
+0.5,001
+2,002
+8,001
 """
 
 
@@ -40,7 +40,8 @@ def line_to_paste(refused, name: str) -> str:
         ("x.jsonl", lambda name: FRAME.to_json(name, orient="records", lines=True)),
         ("X.NDJSON", lambda name: FRAME.to_json(name, orient="records", lines=True)),
         ("x.pkl", FRAME.to_pickle),
-        ("a b.csv.xz", lambda name: FRAME.to_csv(name, index=False)),
+        ("a b.csv.xz", lambda name: FRAME.to_csv(name, index=False, sep=";")),
+        ("x.csv.bz2", lambda name: FRAME.to_csv(name, index=False)),
         ("x.feather", lambda name: pl.DataFrame(FRAME.to_dict("list")).write_ipc(name)),
     ],
 )

@@ -10,6 +10,8 @@ _NETWORKX = (
     "import networkx, scipy.sparse; scipy.sparse.save_npz({{npz}}, networkx.to_scipy_sparse_array("
     "networkx.{}({{file}}).to_undirected())) # then --kernel graph"
 )
+#: Unpacked as it is: pandas would make numbers of codes, and guesses no separator.
+_UNPACK = "import {0}, pathlib; pathlib.Path({{csv}}).write_bytes({0}.open({{file}}).read())"
 _HDF = _PANDAS.format("read_hdf({file})")
 _CELLS = "import scanpy; scanpy.read_10x_mtx({file}).write_h5ad({h5ad})"
 #: Lines by the suffixes of the files that they read.
@@ -19,16 +21,17 @@ _LINES = {
     '.apply(lambda column: column.str.decode("utf-8") if column.dtype == object else column)'
     ".to_csv({csv}, index=False)",
     ".arrow .feather .ipc": "import polars; polars.read_ipc({file}).write_parquet({parquet})",
-    ".bz2 .xz .zst": _PANDAS.format("read_csv({file})"),
+    ".bz2": _UNPACK.format("bz2"),
     ".dta": _PANDAS.format("read_stata({file})"),
     ".gexf": _NETWORKX.format("read_gexf"),
     ".gml": _NETWORKX.format("read_gml"),
     ".graphml": _NETWORKX.format("read_graphml"),
     ".h5": "import scanpy; scanpy.read_10x_h5({file}).write_h5ad({h5ad}) # of pandas: " + _HDF,
     ".hdf .hdf5": _HDF,
-    ".json .json.gz": _PANDAS.format("read_json({file})"),
-    ".jsonl .jsonl.gz .ndjson": _PANDAS.format("read_json({file}, lines=True)"),
-    ".libsvm .svmlight": "import scipy.sparse, sklearn.datasets; scipy.sparse.save_npz({npz}, "
+    ".json .json.gz": _PANDAS.format("read_json({file}, dtype=False)"),  # 007 stays text
+    ".jsonl .jsonl.gz .ndjson": "import polars; polars.read_ndjson({file}, "
+    "infer_schema_length=None).write_parquet({parquet})",
+    ".libsvm .svm .svmlight": "import scipy.sparse, sklearn.datasets; scipy.sparse.save_npz({npz}, "
     "sklearn.datasets.load_svmlight_file({file})[0])",
     ".mtx .mtx.gz": "import scipy.io, scipy.sparse; scipy.sparse.save_npz({npz}, "
     "scipy.sparse.csr_array(scipy.io.mmread({file}))) # .T after mmread({file}) swaps the axes",
@@ -39,8 +42,10 @@ _LINES = {
     ".rds": "write.csv(readRDS({file}), {csv}, row.names = FALSE)",
     ".sas7bdat": _PANDAS.format('read_sas({file}, encoding="infer")'),
     ".sav .zsav": _PANDAS.format("read_spss({file})") + " # needs pyreadstat",
-    ".xml": _PANDAS.format("read_xml({file})"),
+    ".xml": _PANDAS.format("read_xml({file}, dtype=str)"),
     ".xpt": _PANDAS.format('read_sas({file}, encoding="latin-1")'),
+    ".xz": _UNPACK.format("lzma"),
+    ".zst": _UNPACK.format("zstandard"),
 }
 _CALLS = {suffix: line for suffixes, line in _LINES.items() for suffix in suffixes.split()}
 
