@@ -23,6 +23,12 @@ ARFF = """@relation r
 """
 
 
+def write_parts(name: str) -> None:
+    Path(name).mkdir()
+    for row in range(len(FRAME)):
+        FRAME[row:][:1].to_csv(f"{name}/{row}.csv", index=False)
+
+
 def line_to_paste(refused, name: str) -> str:
     """The line of Python that a refusal of a file names."""
     message = refused("fit", name, "-k", 2).removesuffix("\n")
@@ -42,6 +48,7 @@ def line_to_paste(refused, name: str) -> str:
         ("x.pkl", FRAME.to_pickle),
         ("a b.csv.xz", lambda name: FRAME.to_csv(name, index=False, sep=";")),
         ("x.csv.bz2", lambda name: FRAME.to_csv(name, index=False)),
+        ("x", write_parts),
         ("x.feather", lambda name: pl.DataFrame(FRAME.to_dict("list")).write_ipc(name)),
     ],
 )

@@ -14,6 +14,7 @@ _NETWORKX = (
 _UNPACK = "import {0}, pathlib; pathlib.Path({{csv}}).write_bytes({0}.open({{file}}).read())"
 _HDF = _PANDAS.format("read_hdf({file})")
 _CELLS = "import scanpy; scanpy.read_10x_mtx({file}).write_h5ad({h5ad})"
+_PARTS = 'import polars; polars.read_csv({file} + "/*.csv", infer_schema=False).write_csv({csv})'
 #: Lines by the suffixes of the files that they read.
 _LINES = {
     # SciPy reads words as bytes.
@@ -56,7 +57,7 @@ def conversion(path: Path) -> str | None:
     Parameters
     ----------
     path : Path
-        A file of another program, or a folder of 10x Genomics.
+        A file of another program, or a folder of 10x Genomics or of CSV files.
 
     Returns
     -------
@@ -74,7 +75,8 @@ def conversion(path: Path) -> str | None:
     if suffix in (".mtx", ".mtx.gz") and any(path.parent.glob("barcodes.tsv*")):
         path = path.parent.resolve()
     if path.is_dir():
-        suffix, call = "", _CELLS if any(path.glob("matrix.mtx*")) else None
+        folders = {"matrix.mtx*": _CELLS, "*.csv": _PARTS if path.name else None}  # not of .
+        suffix, call = "", next((folders[one] for one in folders if any(path.glob(one))), None)
     else:
         call = _CALLS.get(suffix)
     if call is None:
