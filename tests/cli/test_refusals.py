@@ -306,6 +306,9 @@ def test_a_table_of_features_is_no_matrix_between_rows(refused, data, given):
     message = refused("fit", data, "-k", 2, *given.split())
     assert f"{given} takes a table that relates all rows to each other" in message
     assert "has 60 rows and 4 columns of features: leave the option out" in message
+    pl.DataFrame({"my name": ["a", "b"], "a": [1.0, 0.5], "b": [0.5, 1.0]}).write_csv("square.csv")
+    message = refused("fit", "square.csv", "-k", 2, *given.split())
+    assert "of features: add --id-column 'my name' if it names the rows, or leave" in message
 
 
 def test_a_sparse_precomputed_kernel_is_refused(refused, folder):

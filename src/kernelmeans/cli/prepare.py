@@ -278,10 +278,11 @@ def _numbers(
     if job.pairwise and table.shape[0] != len(features):
         name = "metric" if job.parameters.get("metric") == "precomputed" else "kernel"
         shape = f"{counted(table.shape[0], 'row')} and {counted(len(features), 'column')}"
+        named = f"add --id-column {shlex.quote(features[0])} if it names the rows, or "
         raise InputError(
             f"{job.data}: --{name} {job.parameters[name]} takes a table that relates all rows to "
             f"each other, a square with a column for each row; this one has {shape} of features: "
-            "leave the option out"
+            f"{named * (table.shape[0] + 1 == len(features))}leave the option out"
         )
     X = values.numbers(table, features, job.dtype)
     if isinstance(X, Rows) and job.pairwise:
