@@ -628,6 +628,7 @@ def test_thousands_as_told(options, expected):
         ("1,0\n3,-4\n", "add --no-header"),
         ("A11,6,A34,1169\nA12,48,A32,5951\n", r"holds numbers \(.*add --no-header"),
         ("p,x,s\ne,x,s\np,b,y\n", r"occur below it \('p', 'x', 's'\).*add --no-header"),
+        ("p,x\n1,a\np,x\n2,b\n", "add --no-header; if files were joined, delete the lines that"),
         ("p,x,p\ne,1,s\n", "are called 'p_2'; if the names are data, add --no-header"),
     ],
 )

@@ -422,9 +422,10 @@ def _warn_of_data(names: list[str], rows: list[list[str]]) -> None:
         what = f"values that occur below it ({listed(below, most=3)})"
     else:
         return
+    repeated = "; if files were joined, delete the lines that repeat it" * (names in rows)
     warn_user(
         f"the first line holds {what} and is taken for the names of the columns; if it is data, "
-        "add --no-header"
+        f"add --no-header{repeated}"
     )
 
 
