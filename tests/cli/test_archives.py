@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse
+from numpy.testing import assert_array_equal
 
 from kernelmeans._errors import InputError
 from kernelmeans.tables.files.archives import array_header, read_npz
@@ -122,6 +123,14 @@ def test_other_arrays_count_too(tmp_path):
 )
 def test_headers_that_lie(tmp_path, content, words):
     assert words in refusal(archive(tmp_path / "X.npz", {"X.npy": content}))
+
+
+def test_the_remedy_for_a_column_of_arrays_is_read(tmp_path):
+    path, X = tmp_path / "X.npz", np.empty(4, dtype=object)
+    X[:] = list(np.eye(4))
+    np.savez(path, embeddings=np.eye(4), texts=X)
+    exec(refusal(path).rpartition(": ")[2], {"numpy": np, "path": path, "X": X})
+    assert_array_equal(read_npz(path, MB), np.eye(4))
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])

@@ -131,10 +131,15 @@ def test_arrays_that_are_no_matrix_of_numbers(tmp_path, zarr, array, words):
 
 
 def test_arrays_of_objects(tmp_path):
-    np.save(tmp_path / "data.npy", np.array([[1, "a"]], dtype=object))
-    told = refusal(tmp_path / "data.npy")
-    assert "Python objects" in told
-    assert "X.astype(float)" in told
+    path = tmp_path / "data.npy"
+    embeddings = np.empty(len(X), dtype=object)
+    embeddings[:] = list(X)  # a column of a data frame that holds an array in each row
+    for array in (X.astype(object), embeddings):
+        np.save(path, array)
+        told = refusal(path)
+        assert "Python objects" in told
+        exec(told.rpartition(": ")[2], {"numpy": np, "path": path, "X": array})
+        assert_array_equal(open_rows(path)[:], X)
 
 
 def test_a_header_that_promises_too_much(tmp_path):

@@ -222,7 +222,7 @@ def _read_npy(path: Path) -> Rows:
     except Exception as error:  # a damaged header can fail in any way
         raise ValueError(
             f"{path}: cannot be read as NPY ({error}): write it again, as floats: "
-            "numpy.save(path, X.astype(float))"
+            "numpy.save(path, numpy.vstack(X).astype(float))"
         ) from error
     if array.flags.c_contiguous and array.ndim == 2 and hasattr(os, "preadv"):
         return Rows(NpyFile(str(path), array.shape, array.dtype, array.offset), str(path))

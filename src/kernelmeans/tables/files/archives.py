@@ -118,8 +118,8 @@ def array_header(path: Path, archive: zipfile.ZipFile, name: str) -> Header:
     header = Header(shape, dtype)
     if dtype.hasobject:
         raise InputError(
-            f"{path}: its member {name!r} holds {dtype} values, not real numbers: write it again, "
-            "as floats: numpy.savez(path, X=X.astype(float))"
+            f"{path}: its member {name!r} holds {dtype} values, not real numbers: write the "
+            "matrix alone, as floats: numpy.savez(path, X=numpy.vstack(X).astype(float))"
         )
     if min(shape, default=0) < 0 or header.nbytes != held:
         raise InputError(
