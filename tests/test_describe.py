@@ -474,6 +474,15 @@ def test_distances_of_the_fit_are_those_of_transform(parameters):
             np.testing.assert_allclose(distances[0], distances[1], rtol=1e-6)
 
 
+def test_rows_without_a_direction_are_told_by_the_fit_alone():
+    X = np.vstack([blobs(), np.zeros((2, 2))])
+    with pytest.warns(UserWarning, match="2 of 302 rows are zero"):
+        model = KernelPowerKMeans(3, metric="cosine", random_state=0).fit(X)
+    assert len(describe(model, X).records) == 3  # a warning would be an error
+    with pytest.warns(UserWarning, match="2 of 152 rows are zero"):
+        describe(model, X[150:])
+
+
 def test_new_rows_are_placed_first():
     X = blobs()
     model = KernelPowerKMeans(3, random_state=0).fit(X[::2])

@@ -1,5 +1,6 @@
 """Rows that show what a cluster is: the nearest to its centroid, and those near to another one."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -75,7 +76,10 @@ def place(transformers: Sequence[Any], model: Any, X: Any) -> Placed:
 
     if getattr(model, "distances_", None) is not None and len(model.labels_) == n_rows:
         fitted, some = of_fit(model), np.arange(0, n_rows, -(-n_rows // _CHECKED))
-        if np.array_equal(placed(some)[0], fitted.labels[some]):
+        # A fit has told of all its rows; counts of some would be others.
+        with warnings.catch_warnings(action="ignore"):
+            found, _, _ = placed(some)
+        if np.array_equal(found, fitted.labels[some]):
             return fitted
     blocks = [placed(np.arange(one.start, one.stop)) for one in gen_batches(n_rows, _BLOCK)]
     labels = np.concatenate([labels for labels, _, _ in blocks])
