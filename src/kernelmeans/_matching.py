@@ -45,7 +45,7 @@ class ClusterChange(NamedTuple):
         text = {
             "kept": f"{now} is kept" if is_same else f"{before} is {now} now",
             "split": f"{now} is split off {before}",
-            "merged": f"{before} is merged into {now}",
+            "merged": f"{before} is merged into {'the new ' * is_same}{now}",
             "new": f"{now} is new",
             "gone": f"{before} is gone",
         }[self.kind]

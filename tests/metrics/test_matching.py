@@ -105,6 +105,13 @@ def test_changes_count_rows_and_name_every_cluster_once(seed):
             assert 2 * counts.max() <= rows.sum()
 
 
+def test_another_cluster_of_the_same_number_is_told_apart():
+    found = cluster_changes(*labels([[60, 0], [50, 49]]))
+    assert str(found[-1]) == (
+        "the earlier cluster 1 is merged into the new cluster 1, with 100 % of its rows"
+    )
+
+
 def test_earlier_clusters_without_rows_are_gone():
     found = cluster_changes([0, 0, 1], [1, 1, 2], reference_clusters=range(4))
     assert [str(one) for one in found] == [
