@@ -98,6 +98,17 @@ def test_sparse_rows(kind):
     assert found(searched(KernelPowerKMeans(kernel="rbf"), rows), rows)
 
 
+def test_entries_that_are_stored_twice_are_summed_in_all_fits():
+    rows = scipy.sparse.csr_array(X)
+    twice = np.repeat(rows.data / 2, 2), np.repeat(rows.indices, 2), 2 * rows.indptr
+    once, summed = (
+        searched(KMeans(n_init=1, random_state=0), one)
+        for one in (rows, scipy.sparse.csr_array(twice, rows.shape))
+    )
+    centers = (one.best_estimator_.cluster_centers_ for one in (once, summed))
+    np.testing.assert_allclose(*centers)
+
+
 def test_sparse_rows_give_what_dense_ones_do_but_are_not_compared_with_data_without_clusters():
     model = KernelPowerKMeans(kernel="rbf")
     both = X, scipy.sparse.csr_array(X)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from kernelmeans._estimator import Estimator
 from kernelmeans._fitted import count_rows, parts, transformed
-from kernelmeans._given import plain
+from kernelmeans._given import plain, with_gaps
 from kernelmeans._sklearn import (
     CallbackSupportMixin,
     ClusterMixin,
@@ -299,6 +299,8 @@ default="jaccard"
         ladder = Ladder({name: AUTO} if self.param_grid is None else self.param_grid, name)
         if not (first := ladder.first()):
             raise ValueError("param_grid=[] holds no candidates: give at least one dict of values.")
+        # Other packages take a matrix with entries twice, or masked values, in their own ways.
+        X = plain(with_gaps(X))
         whole = Samples.of(X, [Candidate.of(estimator, one).estimator for one in first])
         rng = check_random_state(self.random_state)
         seed, *seeds = rng.randint(SEEDS, size=self.n_splits + 1).tolist()

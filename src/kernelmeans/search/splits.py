@@ -11,7 +11,6 @@ from sklearn.utils import check_array
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._fitted import is_pairwise, is_stacked
-from kernelmeans._given import plain, with_gaps
 from kernelmeans._memory import cached_property
 from kernelmeans._sklearn import _num_samples, _safe_indexing
 from kernelmeans._typing import Array, BoolArray, IntArray
@@ -90,7 +89,6 @@ class Samples:
     @classmethod
     def of(cls, X: Any, estimators: Sequence[Any]) -> "Samples":
         """Look at X as estimators do, which have to agree."""
-        X = plain(with_gaps(X))
         kinds = {(is_pairwise(one), is_stacked(one)) for one in estimators}
         if len(kinds) > 1:
             raise ValueError(
