@@ -60,6 +60,15 @@ def test_tables_of_other_programs_name_a_line_that_works(refused, folder, name, 
     assert open_file(made).frame.collect().rows() == list(FRAME.itertuples(index=False, name=None))
 
 
+@pytest.mark.usefixtures("folder")
+def test_a_folder_that_has_no_name_is_joined_into_a_file_of_its_own_name(refused, monkeypatch):
+    write_parts("x")
+    monkeypatch.chdir("x")
+    exec(line_to_paste(refused, "."), {})
+    made = open_file(Path("../x.csv")).frame.collect()
+    assert made.rows() == list(FRAME.itertuples(index=False, name=None))
+
+
 # SciPy will return arrays in place of matrices; the line works with both.
 @pytest.mark.filterwarnings("ignore:The default value for `spmatrix`")
 @pytest.mark.usefixtures("folder")

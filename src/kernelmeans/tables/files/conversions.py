@@ -13,8 +13,12 @@ _NETWORKX = (
 #: Unpacked as it is: pandas would make numbers of codes, and guesses no separator.
 _UNPACK = "import {0}, pathlib; pathlib.Path({{csv}}).write_bytes({0}.open({{file}}).read())"
 _HDF = _PANDAS.format("read_hdf({file})")
-_CELLS = "import scanpy; scanpy.read_10x_mtx({file}).write_h5ad({h5ad})"
-_PARTS = 'import polars; polars.read_csv({file} + "/*.csv", infer_schema=False).write_csv({csv})'
+#: Lines by the files in the folders that they read.
+_FOLDERS = {
+    "matrix.mtx*": "import scanpy; scanpy.read_10x_mtx({file}).write_h5ad({h5ad})",
+    "*.csv": "import polars; "
+    'polars.read_csv({file} + "/*.csv", infer_schema=False).write_csv({csv})',
+}
 #: Lines by the suffixes of the files that they read.
 _LINES = {
     # SciPy reads words as bytes.
@@ -75,8 +79,8 @@ def conversion(path: Path) -> str | None:
     if suffix in (".mtx", ".mtx.gz") and any(path.parent.glob("barcodes.tsv*")):
         path = path.parent.resolve()
     if path.is_dir():
-        folders = {"matrix.mtx*": _CELLS, "*.csv": _PARTS if path.name else None}  # not of .
-        suffix, call = "", next((folders[one] for one in folders if any(path.glob(one))), None)
+        suffix, path = "", path.resolve() if path.name in ("", "..") else path
+        call = next((line for name, line in _FOLDERS.items() if any(path.glob(name))), None)
     else:
         call = _CALLS.get(suffix)
     if call is None:
