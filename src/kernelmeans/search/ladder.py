@@ -152,9 +152,9 @@ def next_numbers(
     also goes on while clusters hardly part near neighbours. That is for 120 clear topics: each half
     joins other ones to 32 clusters. Up to `SECOND_TOP` it goes on while nothing is found.
 
-    Then gaps are filled: those between the choice and the peaks, of all numbers and beyond the
-    choice, and those beside the first and the last of these. Stability may go on rising where rows
-    off topic make ever more clusters; so the truth may be between.
+    Then gaps are filled. The heads are the choice, the peak of stability, and its peak beyond the
+    choice. The gaps are those between heads, and those beside the first and the last. Stability may
+    go on rising where rows off topic make ever more clusters; so the truth may be between.
 
     Parameters
     ----------
