@@ -79,8 +79,9 @@ def conversion(path: Path) -> str | None:
     if suffix in (".mtx", ".mtx.gz") and any(path.parent.glob("barcodes.tsv*")):
         path = path.parent.resolve()
     if path.is_dir():
-        suffix, path = "", path.resolve() if path.name in ("", "..") else path
-        call = next((line for name, line in _FOLDERS.items() if any(path.glob(name))), None)
+        # No file can be called after . and .., which are slips as a rule.
+        suffix, known = "", {} if path.name in ("", "..") else _FOLDERS
+        call = next((line for name, line in known.items() if any(path.glob(name))), None)
     else:
         call = _CALLS.get(suffix)
     if call is None:
