@@ -86,7 +86,7 @@ def label(model: "Model", table: Any) -> Labels:
             f"far from all that the model has seen: {far.sum()} of {counted(len(far), 'row')}. "
             f"{rows.most_unlike(len(far))}Other units, or other columns?"
         )
-    elif new := rows.all_new(int(placed.sum())):
+    elif new := rows.all_new():
         warn_user(
             f"the fit has seen none of the values of {new}. Other spellings, or another column?"
         )

@@ -81,6 +81,8 @@ class NewRows:
         Numbers so far that may be meant otherwise, one for each column.
     wrong, unseen : dict
         Values so far that should be numbers, and values so far that are new to a category.
+    seen : set
+        Categories so far with a value of the fit.
     totals : str or None
         What to say of rows that look like totals. Tables of several blocks are too long for that.
     filled : Counter
@@ -94,6 +96,7 @@ class NewRows:
         self.n_unplaced = self.n_empty = self.n_alone = self.n_zero = 0
         self.wrong: dict[str, tuple[int, str]] = {}
         self.unseen: dict[str, tuple[int, str]] = {}
+        self.seen: set[str] = set()
         self.doubts: dict[str, Doubt] = {}
         self.filled: Counter[str] = Counter()
         self.totals: str | None = None
@@ -170,6 +173,7 @@ class NewRows:
         for name, (count, value) in found.unseen.items():
             before, earliest = self.unseen.get(name, (0, value))
             self.unseen[name] = before + count, earliest
+        self.seen |= found.seen
         self.doubts = {**found.doubts, **self.doubts}
         self.filled.update(found.n_missing)  # without "impute" such rows cannot be placed
         return X, placed
@@ -202,13 +206,13 @@ class NewRows:
             self.total = self.total + np.asarray(X.sum(axis=0, dtype=float)).ravel()
         return X
 
-    def all_new(self, n_placed: int) -> str:
+    def all_new(self) -> str:
         """The categories without a value of the fit, after all blocks; empty if there are none."""
-        return listed([name for name, (count, _) in self.unseen.items() if count == n_placed])
+        return listed([name for name in self.unseen if name not in self.seen])
 
     def most_unlike(self, n_placed: int) -> str:
         """A sentence on the columns least like the fit, after all blocks; empty if none is."""
-        if new := self.all_new(n_placed):
+        if new := self.all_new():
             return f"The fit has seen none of the values of {new}. "
         names: Sequence[str] = []
         if isinstance(self.first, StandardScaler):

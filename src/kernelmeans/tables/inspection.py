@@ -28,6 +28,8 @@ class Inspection(NamedTuple):
         Rows without a value in any column.
     doubts : dict of (str, float)
         For columns of text with numbers that may be meant otherwise: one, and its number here.
+    seen : set of str
+        Categories with a value that the fit has seen.
     """
 
     placeable: BoolArray
@@ -36,6 +38,7 @@ class Inspection(NamedTuple):
     n_missing: dict[str, int]
     n_empty: int
     doubts: dict[str, Doubt]
+    seen: set[str]
 
 
 def shown(value: Any) -> str:

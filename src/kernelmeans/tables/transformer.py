@@ -596,7 +596,7 @@ class TableTransformer(TransformerMixin, Estimator):
         # for a table takes 2 to 3 times the memory and more time, and one for each column makes
         # model files of hundreds of megabytes (figures: benchmarks/preparation.py).
         placeable, empty = np.full(table.n_rows, True), np.full(table.n_rows, True)
-        found = Inspection(placeable, {}, {}, {}, 0, {})
+        found = Inspection(placeable, {}, {}, {}, 0, {}, set())
         marks = self._marks()
         names = [one.name for one, *_ in self._used() if one.kind == "number"]
         # Looked for when first asked, as it takes time.
@@ -619,6 +619,8 @@ class TableTransformer(TransformerMixin, Estimator):
                 empty &= lacks | np.isin(numbers, np.flatnonzero(known == ""))
                 if len(rows := np.flatnonzero(lacks | (numbers == UNSEEN))):
                     found.unseen[column.name] = len(rows), shown_beside(values[rows[0]], known)
+                if np.isin(numbers, np.flatnonzero(known != "")).any():
+                    found.seen.add(column.name)
                 if Z is not None:
                     Z[:, place] = numbers[:, None] == np.arange(len(known))
                 continue
