@@ -11,6 +11,7 @@ from kernelmeans._given import received
 from kernelmeans._labels import encoded
 from kernelmeans._numbers import percent
 from kernelmeans._sklearn import _check_sample_weight
+from kernelmeans._text import counted
 
 
 class ClusterChange(NamedTuple):
@@ -51,7 +52,9 @@ class ClusterChange(NamedTuple):
         }[self.kind]
         if not self.size_shared:
             return text
-        return f"{text}, with {percent(self.size_shared / self.size_before)} of its rows"
+        size = self.size_before
+        rows = counted(size, "row") if isinstance(size, int) else "rows"  # no sum of weights
+        return f"{text}, with {percent(self.size_shared / size)} of its {rows}"
 
 
 def match_clusters(
@@ -131,10 +134,10 @@ def cluster_changes(
     >>> from kernelmeans.metrics import cluster_changes
     >>> earlier = [0, 0, 0, 1, 1, 1, 1, 2, 3, 3]
     >>> print(*cluster_changes([0, 0, 0, 1, 1, 1, 4, 0, -1, -1], earlier), sep="\n")
-    cluster 0 is kept, with 100 % of its rows
-    the earlier cluster 2 is merged into cluster 0, with 100 % of its rows
-    cluster 1 is kept, with 75 % of its rows
-    cluster 4 is split off the earlier cluster 1, with 25 % of its rows
+    cluster 0 is kept, with 100 % of its 3 rows
+    the earlier cluster 2 is merged into cluster 0, with 100 % of its 1 row
+    cluster 1 is kept, with 75 % of its 4 rows
+    cluster 4 is split off the earlier cluster 1, with 25 % of its 4 rows
     the earlier cluster 3 is gone
     """
     overlap = _Overlap.of(labels, reference, sample_weight)

@@ -104,12 +104,12 @@ def test_clusters_that_are_kept_split_merged_new_and_gone():
         (4, None, "new", 15, 0, 0),
     ]
     assert [str(one) for one in model.changes_] == [
-        "the earlier cluster 7 is cluster 0 now, with 60 % of its rows",
-        "cluster 1 is split off the earlier cluster 7, with 40 % of its rows",
-        "cluster 2 is kept, with 100 % of its rows",
-        "the earlier cluster 5 is merged into cluster 2, with 100 % of its rows",
-        "cluster 3 is kept, with 100 % of its rows",
-        "the earlier cluster 1 is merged into cluster 3, with 100 % of its rows",
+        "the earlier cluster 7 is cluster 0 now, with 60 % of its 100 rows",
+        "cluster 1 is split off the earlier cluster 7, with 40 % of its 100 rows",
+        "cluster 2 is kept, with 100 % of its 19 rows",
+        "the earlier cluster 5 is merged into cluster 2, with 100 % of its 1 row",
+        "cluster 3 is kept, with 100 % of its 50 rows",
+        "the earlier cluster 1 is merged into cluster 3, with 100 % of its 30 rows",
         "cluster 4 is new",
     ]
 

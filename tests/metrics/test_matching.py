@@ -108,15 +108,18 @@ def test_changes_count_rows_and_name_every_cluster_once(seed):
 def test_another_cluster_of_the_same_number_is_told_apart():
     found = cluster_changes(*labels([[60, 0], [50, 49]]))
     assert str(found[-1]) == (
-        "the earlier cluster 1 is merged into the new cluster 1, with 100 % of its rows"
+        "the earlier cluster 1 is merged into the new cluster 1, with 100 % of its 49 rows"
     )
 
 
-def test_earlier_clusters_without_rows_are_gone():
-    found = cluster_changes([0, 0, 1], [1, 1, 2], reference_clusters=range(4))
+@pytest.mark.parametrize(
+    ("weight", "whose"), [(None, ["its 2 rows", "its 1 row"]), ([1, 2, 0.5], ["its rows"] * 2)]
+)
+def test_earlier_clusters_without_rows_are_gone(weight, whose):
+    found = cluster_changes([0, 0, 1], [1, 1, 2], weight, reference_clusters=range(4))
     assert [str(one) for one in found] == [
-        "the earlier cluster 1 is cluster 0 now, with 100 % of its rows",
-        "the earlier cluster 2 is cluster 1 now, with 100 % of its rows",
+        f"the earlier cluster 1 is cluster 0 now, with 100 % of {whose[0]}",
+        f"the earlier cluster 2 is cluster 1 now, with 100 % of {whose[1]}",
         "the earlier cluster 0 is gone",
         "the earlier cluster 3 is gone",
     ]
