@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from kernelmeans import ClusterReport, ClusterSearch, KernelPowerKMeans, PowerKMeans, describe
+from kernelmeans.models import Model
 from kernelmeans.profiles.description import Description
 from kernelmeans.profiles.rows import first_of_each
 from kernelmeans.tables import TableTransformer
@@ -544,6 +545,13 @@ def test_a_search_without_clusters_has_one(rng):
 def test_refusals(arguments, error, message):
     with pytest.raises(error, match=message):
         describe(*arguments)
+
+
+def test_a_model_of_a_file_is_refused_in_words():
+    X = load_iris().data
+    model = Model.of(KernelPowerKMeans(3, random_state=0).fit(X))
+    with pytest.raises(TypeError, match=r"=Model should be .* such as that of a Model"):
+        describe(model, X)
 
 
 def test_negative_weights_are_refused():

@@ -92,10 +92,12 @@ def parts(estimator: Any) -> tuple[list[Any], Any]:
             estimator = steps[-1]
         else:
             break
-    if not (hasattr(estimator, "predict") and is_clusterer(estimator)):
+    # What is no estimator, such as a Model, has no tags.
+    has_both = hasattr(estimator, "fit") and hasattr(estimator, "predict")
+    if not (has_both and is_clusterer(estimator)):
         raise TypeError(
             f"estimator={type(estimator).__name__} should be a clusterer with the method predict, "
-            "a pipeline that ends with one, or a ClusterSearch."
+            "a pipeline that ends with one, such as that of a Model, or a ClusterSearch."
         )
     return transformers, estimator
 

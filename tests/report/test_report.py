@@ -25,6 +25,7 @@ from kernelmeans import (
     PowerKMeans,
 )
 from kernelmeans.baselines import MKKM
+from kernelmeans.models import Model
 from kernelmeans.tables import TableTransformer
 from kernelmeans.tables.numerals import number_of
 
@@ -234,6 +235,7 @@ def test_new_rows_are_told_of_by_their_predicted_labels():
     [
         (KernelPowerKMeans(3), {}, NotFittedError, "not fitted"),
         (KMeans(3, random_state=0).fit(X), {}, TypeError, "model=KMeans is no estimator of ker"),
+        (Model.of(MODEL), {}, TypeError, "=Model should be .* such as that of a Model"),
         (MODEL, {"names": ["a", "b"]}, ValueError, "names=.* should be a list of 3 names"),
         (MODEL, {"names": "abc"}, ValueError, "names='abc' should be a list of"),
         (MODEL, {"labels_true": [1, 2]}, ValueError, "labels_true has 2 labels for 150 rows"),

@@ -308,14 +308,14 @@ def _is_none(label: Any) -> bool:
 
 def _found(model: Any, table: Any, X: Any) -> tuple[Placed, list[Any]]:
     """Labels, of an estimator or as given, distances if they can be known, and its transformers."""
-    if not hasattr(model, "fit"):
+    if not (hasattr(model, "fit") or hasattr(model, "predict")):
         labels = on_host(plain(model, "labels"))
         if labels.ndim != 1:
             raise ValueError(f"labels of shape {labels.shape} are given; give one for each row")
         return Placed(labels), []
-    check_is_fitted(model)
     is_search_without = getattr(model, "best_estimator_", model) is None
     if is_search_without or not hasattr(model, "predict"):
+        check_is_fitted(model)
         return of_fit(model), []
     transformers, last = parts(model)
     if X is None and (transformers or _takes(last, table)):
