@@ -15,10 +15,10 @@ from kernelmeans import KernelPowerKMeans
 from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.distinct import DistinctRows
 from kernelmeans.heat.dither import (
+    ANSWERS,
     FEW,
     LONG,
     TORN,
-    TORN_BY_SHORT_STEPS,
     dithered,
     few_valued,
     may_tear,
@@ -85,6 +85,25 @@ def test_a_few_values_far_away_do_not_enlarge_the_noise():
     assert adjusted_rand_score(y[10:], labels[10:]) > 0.97
 
 
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda rng: np.log1p(rng.negative_binomial(1, 0.35, 400)),
+        lambda rng: np.sqrt(rng.poisson(2, 400)),
+    ],
+    ids=["returned orders", "calls"],
+)
+def test_counts_of_chance_beside_numbers_do_not_cut_clusters(count):
+    scores = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        y = rng.choice(3, 400, p=[0.5, 0.3, 0.2])
+        numbers = np.array([[0, 0, 0], [6, 0, 0], [0, 6, 0]])[y] + rng.standard_normal((400, 3))
+        X = StandardScaler().fit_transform(np.column_stack([numbers, count(rng)]))
+        scores.append(agreement(X, y))
+    assert np.mean(scores) > 0.9
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_numbers_of_orders_on_a_logarithmic_scale_hide_no_clusters(seed):
     """Half of the customers have one order, and the step to two is the longest of all."""
@@ -136,24 +155,32 @@ def test_permuted_rows_have_permuted_labels():
 @given(
     n=st.integers(50, 80),
     n_values=st.integers(1, 40),
+    n_numbers=st.integers(1, 3),
     weight=st.sampled_from([0.01, 1.0, 100.0]),
     n_neighbors=st.integers(2, 9),
     seed=st.integers(0, 99),
 )
 def test_columns_that_tear_are_those_in_which_neighbors_hardly_differ(
-    n, n_values, weight, n_neighbors, seed
+    n, n_values, n_numbers, weight, n_neighbors, seed
 ):
     rng = np.random.default_rng(seed)
-    X = np.column_stack([rng.standard_normal((n, 2)), weight * rng.integers(0, n_values, n)])
+    numbers = rng.standard_normal((n, n_numbers))
+    X = np.column_stack([numbers, weight * rng.integers(0, n_values, (n, 2))])
     square = ((X[:, None] - X) ** 2).sum(axis=2)
     np.fill_diagonal(square, np.inf)
     near = np.argsort(square, axis=1)[:, : n_neighbors - 1]
-    differ = [X[i, 2] != X[j, 2] for i in range(n) for j in near[i]]
-    chance = np.mean([X[i, 2] != X[j, 2] for i in range(n) for j in range(n)])
-    n_values = len(set(X[:, 2]))
-    fraction = TORN if n_values <= 12 else TORN_BY_SHORT_STEPS
-    expected = [2] if n_values > 1 and np.mean(differ) < fraction * chance else []
-    assert list(untorn(NearestRows(X, "euclidean"), n_neighbors)[1]) == expected
+    expected, is_few = [], n_values > 1
+    for j in (n_numbers, n_numbers + 1):
+        differ = np.mean([X[i, j] != X[other, j] for i in range(n) for other in near[i]])
+        chance = np.mean(X[:, None, j] != X[:, j])
+        has_short_steps, beside_numbers = len(set(X[:, j])) > ANSWERS, n_numbers > 1
+        if is_few and differ < TORN * (1 + has_short_steps + beside_numbers) * chance:
+            expected.append(j)
+    nearest = NearestRows(X, "euclidean")
+    torn = [c.place for c in few_valued(nearest) if c.tears(nearest.others(n_neighbors - 1))]
+    assert torn == expected
+    # With noise on these the other one may tear the graph too.
+    assert list(untorn(nearest, n_neighbors)[1]) == expected or len(expected) == 1
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-3, 1.0, 1e300])
@@ -198,13 +225,13 @@ def test_six_rows_are_too_few():
 
 
 def test_the_next_column_that_tears_is_found_too():
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.standard_normal((200, 7)), rng.choice([-1.0, 1.0], (200, 3))])
+    rng = np.random.default_rng(22)
+    X = np.column_stack([rng.standard_normal((200, 13)), rng.choice([-1.0, 1.0], (200, 3))])
     nearest = NearestRows(X, "euclidean")
-    differ = [(X[nearest.others(6), j] != X[:, [j]]).mean() for j in (7, 8, 9)]
-    by_chance = [2 * (X[:, j] > 0).mean() * (X[:, j] < 0).mean() for j in (7, 8, 9)]
-    assert list(np.array(differ) < TORN * np.array(by_chance)) == [True, False, True]
-    assert list(untorn(nearest, 7)[1]) == [7, 8, 9]
+    differ = [(X[nearest.others(6), j] != X[:, [j]]).mean() for j in (13, 14, 15)]
+    by_chance = [2 * (X[:, j] > 0).mean() * (X[:, j] < 0).mean() for j in (13, 14, 15)]
+    assert list(np.array(differ) < 2 * TORN * np.array(by_chance)) == [True, False, True]
+    assert list(untorn(nearest, 7)[1]) == [13, 14, 15]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -324,7 +351,9 @@ def test_answers_that_tear_get_ranges_by_the_widest_column_and_their_steps(
     limits = [widest * np.sqrt(len(set(column)) - 1) for column in answers]
     differ = [np.mean(column[near] != column[:, None]) for column in answers]
     chance = [np.mean(column != column[:, None]) for column in answers]
-    torn = any(np.array(differ) < 0.2 * np.array(chance))
+    n_few = sum(len(set(column)) > 1 for column in graded.T)
+    fraction = 0.4 if n_few <= n_numbers + graded.shape[1] - n_few else 0.2
+    torn = any(np.array(differ) < fraction * np.array(chance))
     long = any(np.ptp(column) > LONG * limit for column, limit in zip(answers, limits, strict=True))
     if torn and long:
         for column, limit in zip(answers, limits, strict=True):

@@ -58,11 +58,12 @@ def test_as_many_pieces_as_clusters_are_the_clusters(sizes):
 def crumbs(*gaps):
     """A line that is dense and then sparse, and a dozen rows beside it at each distance."""
     line = np.r_[np.arange(0, 150, 0.1), np.arange(150, 650)]
+    heights = 0.001 * data.cloud(len(line), 1)[:, 0]  # equal ones would be a column of few values
     beside = [
         [[place, gap]] + 0.01 * np.random.default_rng(0).standard_normal((12 + number, 2))
         for number, (place, gap) in enumerate(zip((50, 100), gaps, strict=False))
     ]
-    return NearestRows(np.r_[np.c_[line, 0 * line], *beside], "euclidean")
+    return NearestRows(np.r_[np.c_[line, heights], *beside], "euclidean")
 
 
 @pytest.mark.parametrize(("gap", "kept"), [(1.5, 1), (20.0, 2)])

@@ -16,11 +16,11 @@ from kernelmeans.heat.neighbors import NearestRows, origin_and_scale
 #: Most distinct values of a column that can tear a graph. Ages and percentages have fewer.
 FEW = 128
 #: Fraction of chance: a column in which neighbours differ less often tears the graph. Of many
-#: columns each tears a little, such as those of one category, and all together do.
+#: columns each tears a little, such as those of one category, and all together do. Twice as much
+#: holds for columns of more values than `ANSWERS`, where some neighbours are a short step away even
+#: if the others are on the same one. Where most columns have many values it is one fifth more: in
+#: other tables clusters themselves are such values, which neighbours share.
 TORN = 0.2
-#: Most distinct values to which that fraction applies, and the one for more. Where steps are short,
-#: some neighbours are a step away even if the others are on the same one.
-LONG_STEPS, TORN_BY_SHORT_STEPS = 12, 0.4
 #: Most distinct values of a column of answers, such as those from 1 to 5.
 ANSWERS = 5
 #: Distance of yes and no that may tear, in standard deviations of the column that varies most. Two
@@ -46,16 +46,20 @@ class Column(NamedTuple):
         Its value in each row.
     values, counts : ndarray of shape (n_values,)
         The distinct values in ascending order, and how many rows have each.
+    is_beside_numbers : bool, default=False
+        Whether most columns have more values.
     """
 
     place: int
     entries: Array
     values: Array
     counts: IntArray
+    is_beside_numbers: bool = False
 
     def tears(self, others: IntArray) -> bool:
         """Whether neighbours differ in it less often than a fraction of chance."""
-        fraction = TORN_BY_SHORT_STEPS if len(self.values) > LONG_STEPS else TORN
+        has_short_steps = len(self.values) > ANSWERS
+        fraction = TORN * (1 + has_short_steps + self.is_beside_numbers)
         by_chance = 1 - ((self.counts / len(self.entries)) ** 2).sum()
         entries = np.ascontiguousarray(self.entries)
         n_differing = np.count_nonzero(entries.take(others) != entries[:, None])
@@ -100,7 +104,9 @@ def few_valued(nearest: NearestRows) -> list[Column]:
         Column(place, rows[:, place], *np.unique(rows[:, place], return_counts=True))
         for place in may_tear(rows).tolist()
     ]
-    return [column for column in columns if 1 < len(column.values) <= FEW]
+    few = [column for column in columns if 1 < len(column.values) <= FEW]
+    is_beside_numbers = 2 * len(few) <= rows.shape[1]
+    return [column._replace(is_beside_numbers=is_beside_numbers) for column in few]
 
 
 def shortened(nearest: NearestRows, n_neighbors: int, few: Sequence[Column]) -> NearestRows:
@@ -221,7 +227,7 @@ def may_tear(rows: Array) -> IntArray:
     for look in looks if step > 1 and isinstance(rows, np.ndarray) else looks[:1]:
         seen = np.sort(to_numpy(rows[look])[:, found], axis=0)
         # With more values, so many rows have one of their own that neighbours differ often enough.
-        most = min(FEW, (1 + TORN_BY_SHORT_STEPS) / 2 * len(seen))
+        most = min(FEW, (1 + 3 * TORN) / 2 * len(seen))
         found = found[(seen[1:] != seen[:-1]).sum(axis=0) < most]
     return found
 
