@@ -117,6 +117,14 @@ class TestClustersOfOtherDensity:
         strange = scored(X, labels).scores(X, labels) > 1
         assert max(strange[labels == one].mean() for one in range(4)) < 0.02
 
+    @pytest.mark.parametrize("seed", range(3))
+    def test_neither_is_a_small_sparse_ring_around_a_dense_disc(self, seed):
+        rng = np.random.default_rng(seed)
+        radius = np.r_[0.6 * np.sqrt(rng.uniform(size=2000)), rng.normal(2, 0.08, 200)]
+        angle, labels = rng.uniform(0, 2 * np.pi, 2200), np.repeat([0, 1], [2000, 200])
+        X = radius[:, None] * np.column_stack([np.cos(angle), np.sin(angle)])
+        assert (scored(X, labels).scores(X, labels) > 1)[labels == 1].mean() < 0.1
+
 
 class TestNewRows:
     def test_equal_rows_and_others(self):

@@ -131,7 +131,10 @@ class Outliers:
         sparsity = dimension * (reach - origin[labels])
         usual = np.full(n_clusters, largest_usual(sparsity, dimension))
         for cluster in np.unique(labels):
-            usual[cluster] = valley(sparsity[labels == cluster]) or usual[cluster]
+            own = sparsity[labels == cluster]
+            usual[cluster] = valley(own) or usual[cluster]
+            # However far its origin is moved, rows near its own density are usual.
+            usual[cluster] = max(usual[cluster], LEAST + np.quantile(own, ORIGIN))
         return cls(nearest, known, labels, reach, origin, usual, dimension, comparison)
 
     def scores(self, X: Data, labels: IntArray) -> Array:
