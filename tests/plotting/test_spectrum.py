@@ -33,6 +33,13 @@ def test_eigenvalues_are_drawn_in_their_order(model):
     np.testing.assert_array_equal(drawn[:, 1], model.eigenvalues_[: len(drawn)])
 
 
+def test_eigenvalues_near_one_are_written_as_they_are(model, monkeypatch):
+    monkeypatch.setattr(KernelPowerKMeans, "eigenvalues_", 1 - np.array([0, 1e-6, 2e-5]))
+    above, _ = spectrum(model)
+    above.figure.draw_without_rendering()
+    assert above.yaxis.get_offset_text().get_text() == ""
+
+
 def test_as_many_states_as_clusters_are_apart_at_the_marked_time(model):
     _, below = spectrum(model)
     curve, time, _ = below.lines

@@ -95,6 +95,7 @@ def _draw_eigenvalues(ax: Axes, values: Any, k: int) -> None:
     ax.set_title("Eigenvalues")
     ax.set_xlabel(f"number (blue: first {k})")
     ax.set_ylabel("eigenvalue")
+    ax.ticklabel_format(axis="y", useOffset=False)  # of clusters far apart they are all near 1
     ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
