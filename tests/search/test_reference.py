@@ -50,3 +50,18 @@ def test_precision_and_seed(X, kind):
     first, second = (reference.draw(kind, np.random.default_rng(2)) for _ in range(2))
     assert first.dtype == X.dtype
     np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_counts_have_their_own_values(X, kind):
+    counts = X.copy()
+    counts[:, 1] = np.log1p(np.random.default_rng(0).poisson(2, len(X)))
+    counts[:, 2] = np.random.default_rng(1).integers(0, 5, len(X))  # answers
+    Z = Reference(counts).draw(kind, np.random.default_rng(1))
+    # With a value more than a row in 128 has these are no columns of few values.
+    many = counts + 1e-6 * np.random.default_rng(2).standard_normal(counts.shape)
+    numbers = Reference(many).draw(kind, np.random.default_rng(1))
+    np.testing.assert_allclose(Z[:, [0, 2, 3]], numbers[:, [0, 2, 3]], atol=1e-3)
+    values = np.unique(counts[:, 1])
+    nearest = values[np.abs(values - numbers[:, [1]]).argmin(axis=1)]
+    assert np.mean(Z[:, 1] == nearest) > 0.99  # but where rounding decides

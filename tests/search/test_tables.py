@@ -52,6 +52,21 @@ def test_two_kernels_on_it():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    "count",
+    [
+        lambda rng: np.log1p(rng.poisson(0.8, 1000)),
+        lambda rng: np.log(rng.geometric(0.4, 1000)),
+    ],
+    ids=["a count with a pile at zero", "a logarithm of orders"],
+)
+def test_a_count_beside_numbers_makes_no_clusters(count):
+    rng = np.random.default_rng(3)
+    X = StandardScaler().fit_transform(np.c_[count(rng), rng.standard_normal((1000, 4))])
+    assert ClusterSearch(KernelPowerKMeans(), random_state=0).fit(X).best_index_ is None
+
+
+@pytest.mark.slow
 def test_dozens_of_topics():
     X, y = make_blobs(1500, 32, centers=30, cluster_std=2.0, random_state=0)
     search = ClusterSearch(KernelPowerKMeans(), n_splits=6, random_state=0).fit(X)

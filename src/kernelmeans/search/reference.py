@@ -3,6 +3,7 @@
 import numpy as np
 
 from kernelmeans._typing import Array
+from kernelmeans.heat.dither import ANSWERS, FEW, may_tear
 
 #: Kinds of data without clusters: a Gaussian, and a box of even density.
 KINDS = "gaussian", "box"
@@ -15,7 +16,8 @@ class Reference:
 
     A fit to long data cuts across them in the same place each time, even if they have no clusters.
     So the draws have the shape of X: they share its principal axes and variances, or its extent
-    along each axis, but nothing else.
+    along each axis. A fit may also cut between the values of a count, which are a long step apart.
+    So the draws have the values of columns of 6 to 128 values, but nothing else of X.
 
     Parameters
     ----------
@@ -48,6 +50,8 @@ class Reference:
         along = U[:, kept] * scales[kept]
         self.lowest, self.highest = along.min(axis=0), along.max(axis=0)
         self.n_samples, self.dtype = len(X), X.dtype
+        few = [(place, np.unique(X[:, place])) for place in may_tear(X).tolist()]
+        self.counts = [(place, values) for place, values in few if ANSWERS < len(values) <= FEW]
 
     def draw(self, kind: str, generator: np.random.Generator) -> Array:
         """As many rows as X has.
@@ -70,4 +74,7 @@ class Reference:
         else:
             along = generator.uniform(self.lowest, self.highest, shape)
         rows: Array = (self.mean + along @ self.axes).astype(self.dtype)
+        for place, values in self.counts:
+            middles = (values[1:] + values[:-1]) / 2
+            rows[:, place] = values[np.searchsorted(middles, rows[:, place])]
         return rows
