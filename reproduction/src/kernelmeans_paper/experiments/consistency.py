@@ -249,7 +249,8 @@ def _report(results: Results, scale: Scale) -> Section:
         ),
         rows,
         notes=(
-            "Exponent of the power law through the errors; -1/2 is the best that can be hoped for.",
+            "Exponent of the power law through the errors. The best for large n is -1/2; it is "
+            "below that where small samples miss the population's partition.",
         ),
     )
     margins = {p["kernels"]: o["margin"] for p, o in results}
