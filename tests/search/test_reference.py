@@ -53,10 +53,10 @@ def test_precision_and_seed(X, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_counts_have_their_own_values(X, kind):
+def test_counts_with_long_steps_have_their_own_values(X, kind):
     counts = X.copy()
-    counts[:, 1] = np.log1p(np.random.default_rng(0).poisson(2, len(X)))
-    counts[:, 2] = np.random.default_rng(1).integers(0, 5, len(X))  # answers
+    counts[:, 1] = 10 * np.log1p(np.random.default_rng(0).poisson(2, len(X)))
+    counts[:, 2] = 10 * np.random.default_rng(1).integers(0, 5, len(X))  # answers
     Z = Reference(counts).draw(kind, np.random.default_rng(1))
     # With a value more than a row in 128 has these are no columns of few values.
     many = counts + 1e-6 * np.random.default_rng(2).standard_normal(counts.shape)

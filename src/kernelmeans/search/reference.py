@@ -3,7 +3,8 @@
 import numpy as np
 
 from kernelmeans._typing import Array
-from kernelmeans.heat.dither import ANSWERS, FEW, may_tear
+from kernelmeans.heat.distinct import DistinctRows
+from kernelmeans.heat.dither import ANSWERS, untorn
 
 #: Kinds of data without clusters: a Gaussian, and a box of even density.
 KINDS = "gaussian", "box"
@@ -16,8 +17,9 @@ class Reference:
 
     A fit to long data cuts across them in the same place each time, even if they have no clusters.
     So the draws have the shape of X: they share its principal axes and variances, or its extent
-    along each axis. A fit may also cut between the values of a count, which are a long step apart.
-    So the draws have the values of columns of 6 to 128 values, but nothing else of X.
+    along each axis. A fit may also cut between the values of a count that are a long step apart. So
+    counts that tear the graph of neighbours have the same values in the draws. Nothing else of X
+    is in them.
 
     Parameters
     ----------
@@ -50,8 +52,10 @@ class Reference:
         along = U[:, kept] * scales[kept]
         self.lowest, self.highest = along.min(axis=0), along.max(axis=0)
         self.n_samples, self.dtype = len(X), X.dtype
-        few = [(place, np.unique(X[:, place])) for place in may_tear(X).tolist()]
-        self.counts = [(place, values) for place, values in few if ANSWERS < len(values) <= FEW]
+        nearest = DistinctRows.of(X, None, "euclidean").nearest
+        _, torn = untorn(nearest, nearest.auto_neighbors(2))
+        counts = [(place, np.unique(X[:, place])) for place in torn.tolist()]
+        self.counts = [(place, values) for place, values in counts if len(values) > ANSWERS]
 
     def draw(self, kind: str, generator: np.random.Generator) -> Array:
         """As many rows as X has.
