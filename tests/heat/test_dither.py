@@ -224,6 +224,13 @@ def test_six_rows_are_too_few():
     assert labels[0] != labels[3]
 
 
+def test_constant_columns_are_no_numbers():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.standard_normal(400), rng.integers(0, 9, (400, 2)), np.ones((400, 3))])
+    few = few_valued(NearestRows(X, "euclidean"))
+    assert [(column.place, column.is_beside_numbers) for column in few] == [(1, False), (2, False)]
+
+
 def test_the_next_column_that_tears_is_found_too():
     rng = np.random.default_rng(22)
     X = np.column_stack([rng.standard_normal((200, 13)), rng.choice([-1.0, 1.0], (200, 3))])

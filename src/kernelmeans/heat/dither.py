@@ -16,10 +16,10 @@ from kernelmeans.heat.neighbors import NearestRows, origin_and_scale
 #: Most distinct values of a column that can tear a graph. Ages and percentages have fewer.
 FEW = 128
 #: Fraction of chance: a column in which neighbours differ less often tears the graph. Of many
-#: columns each tears a little, such as those of one category, and all together do. Twice as much
-#: holds for columns of more values than `ANSWERS`, where some neighbours are a short step away even
-#: if the others are on the same one. Where most columns have many values it is one fifth more: in
-#: other tables clusters themselves are such values, which neighbours share.
+#: columns each tears a little, such as those of one category, and all together do. It is added for
+#: columns of more values than `ANSWERS`: some neighbours are a short step away there, even if the
+#: others are on the same one. It is added once more beside numbers: in other tables clusters
+#: themselves are such values, which neighbours share.
 TORN = 0.2
 #: Most distinct values of a column of answers, such as those from 1 to 5.
 ANSWERS = 5
@@ -47,7 +47,7 @@ class Column(NamedTuple):
     values, counts : ndarray of shape (n_values,)
         The distinct values in ascending order, and how many rows have each.
     is_beside_numbers : bool, default=False
-        Whether most columns have more values.
+        Whether at least half of the columns that vary have more than `FEW` values.
     """
 
     place: int
@@ -105,7 +105,8 @@ def few_valued(nearest: NearestRows) -> list[Column]:
         for place in may_tear(rows).tolist()
     ]
     few = [column for column in columns if 1 < len(column.values) <= FEW]
-    is_beside_numbers = 2 * len(few) <= rows.shape[1]
+    n_varying = rows.shape[1] - sum(len(column.values) == 1 for column in columns)
+    is_beside_numbers = 2 * len(few) <= n_varying
     return [column._replace(is_beside_numbers=is_beside_numbers) for column in few]
 
 
@@ -226,7 +227,8 @@ def may_tear(rows: Array) -> IntArray:
     looks = [slice(FIRST_ROWS), slice(None, None, step)]
     for look in looks if step > 1 and isinstance(rows, np.ndarray) else looks[:1]:
         seen = np.sort(to_numpy(rows[look])[:, found], axis=0)
-        # With more values, so many rows have one of their own that neighbours differ often enough.
+        # With more values, so many rows have one of their own that neighbours differ often enough,
+        # also for the largest limit.
         most = min(FEW, (1 + 3 * TORN) / 2 * len(seen))
         found = found[(seen[1:] != seen[:-1]).sum(axis=0) < most]
     return found
