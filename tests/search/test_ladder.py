@@ -22,6 +22,7 @@ def seen(tried, stability, valid=False, consistency=0.0):
         "mean_stability": stability,
         "valid": [valid] * len(tried),
         "neighbor_consistency": [consistency] * len(tried),
+        "eigengap": [np.nan] * len(tried),
     }
 
 
@@ -129,6 +130,31 @@ def test_it_goes_on_while_clusters_hardly_part_near_neighbors(best, enough):
     for unknown in (enough - 0.01, np.nan):
         results["neighbor_consistency"][-1] = unknown
         assert 48 not in next_numbers(results, range(len(tried)), best, 200)
+
+
+@pytest.mark.parametrize("best", [None, 0])
+def test_the_number_that_eigenvalues_suggest_is_tried(best):
+    tried = [*steps(32)[::-1], 9, 11]
+    results = seen(tried, [1 / k for k in tried])
+    best = None if best is None else tried.index(5)
+    assert next_numbers(results, range(len(tried)), best, 200) == []
+    # Those of the fit with most clusters count.
+    results["eigengap"][:2] = 19, 21
+    assert next_numbers(results, range(len(tried)), best, 200) == [19]
+    # Not beyond the end, not twice, and no fewer clusters than the choice or a single one.
+    assert next_numbers(results, range(len(tried)), best, 18) == []
+    for known in (24, 1, 5):
+        results["eigengap"][0] = known
+        assert next_numbers(results, range(len(tried)), best, 200) == []
+
+
+@pytest.mark.slow
+def test_groups_that_touch_are_found_though_no_fewer_are_found_again():
+    """Stability is 0.97 with 7 pieces, 0.78 with 12 and 16, and 0.92 with 19."""
+    X, y = make_blobs(1444, 3, centers=19, cluster_std=1.02, random_state=16)
+    search = ClusterSearch(KernelPowerKMeans(random_state=0), random_state=0).fit(X)
+    assert search.best_params_ == {"n_clusters": 19}
+    assert adjusted_rand_score(y, search.labels_) > 0.9
 
 
 def test_scores_that_are_missing_end_it():

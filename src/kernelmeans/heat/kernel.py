@@ -145,6 +145,8 @@ class DiffusionKernel(Kernel):
         The same, once fitted with the numbers in use.
     eigenvalues : ndarray of shape (r,)
         Those of the columns of the features, in descending order.
+    leading_eigenvalues : ndarray
+        The leading ones of the graph, those included that the features leave out.
     n_pieces : int
         Number of connected components of the graph.
     """
@@ -159,6 +161,7 @@ class DiffusionKernel(Kernel):
     #: Whether rows are points, and not edges or distances that are given.
     has_coordinates: bool = False
     eigenvalues: Array
+    leading_eigenvalues: Array
     n_pieces: int
     #: Of kernels without density, and in older model files.
     dimension: float | None = None
@@ -312,12 +315,16 @@ class DiffusionKernel(Kernel):
         among = np.full(len(pieces.kept), -1)
         among[kept] = np.arange(len(kept))
 
+        def settle_at(t: float) -> None:
+            self.leading_eigenvalues = spectrum().values
+            settle(spectrum().basis(t))
+
         def second(denser: Callable[[], Data]) -> Trial:
             return self._trial_of_rows(denser(), pieces, n_clusters, settle, nodes, alike)
 
         return Trial(
             lambda: self._first_time(spectrum()),
-            lambda t: settle(spectrum().basis(t)),
+            settle_at,
             lambda t: spectrum().features(t)[kept],
             scipy.sparse.csr_array(ones, weighted.shape) if alike else weighted,
             lambda: among[nodes()],
@@ -632,6 +639,7 @@ class HeatKernel(DiffusionKernel):
 
         def settle(t: float) -> None:
             self._features, values = heat.at(t)
+            self.leading_eigenvalues = heat.spectrum.values
             self._fitted(t, values, heat.pieces, n_nearest)
 
         return Trial(

@@ -19,7 +19,7 @@ from kernelmeans._sklearn import _safe_indexing
 from kernelmeans._text import bounded, counted
 from kernelmeans._typing import IntArray
 from kernelmeans.estimators.base import KernelClusterer
-from kernelmeans.metrics import neighbor_consistency
+from kernelmeans.metrics import eigengap, neighbor_consistency
 from kernelmeans.search.splits import Samples
 
 #: Names of the parameter for the number of clusters; the first that an estimator has counts.
@@ -135,6 +135,8 @@ class Outcome:
         Seconds of the fit.
     inertia, neighbor_consistency : float
         Values of a fit to all rows; NaN if they are not known.
+    eigengap : float
+        The number of clusters that the graph of a fit to all rows suggests; NaN if it has none.
     error : str or None
         Why there are no labels.
     settled : dict
@@ -145,6 +147,7 @@ class Outcome:
     fit_time: float = np.nan
     inertia: float = np.nan
     neighbor_consistency: float = np.nan
+    eigengap: float = np.nan
     error: str | None = None
     settled: Found = field(default_factory=dict)
 
@@ -232,7 +235,8 @@ def _on_all(estimator: Any, samples: Samples, seed: int) -> Outcome:
             f"equal. Ask for at most {n_found}"
         )
     inertia = float(getattr(last_step(model), "inertia_", np.nan))
-    return Outcome(labels, seconds, inertia, _consistency(model, samples, labels))
+    consistency = _consistency(model, samples, labels)
+    return Outcome(labels, seconds, inertia, consistency, _eigengap(model))
 
 
 def labels_of(model: Any, X: Any) -> Any:
@@ -244,6 +248,12 @@ def labels_of(model: Any, X: Any) -> Any:
 def last_step(model: Any) -> Any:
     """The last step of a pipeline; of anything else itself."""
     return model.steps[-1][1] if isinstance(model, Pipeline) else model
+
+
+def _eigengap(model: Any) -> float:
+    kernel = getattr(last_step(model), "kernel_", None)
+    values = getattr(kernel, "leading_eigenvalues", ())
+    return float(eigengap(values)) if len(values) > 1 else np.nan
 
 
 def _consistency(model: Any, samples: Samples, labels: IntArray) -> float:

@@ -51,7 +51,7 @@ def columns_of(record: Record) -> dict[str, Any]:
     found["jaccard"] = np.empty(n_candidates, dtype=object)
     found["jaccard"][:] = [mean_seen(record.jaccard(row)) for row in range(n_candidates)]
     found["min_jaccard"] = np.array([least(one) for one in found["jaccard"]])
-    for name in ("neighbor_consistency", "inertia"):
+    for name in ("neighbor_consistency", "inertia", "eigengap"):
         found[name] = record.of_all_rows(name)
     found["mean_reference"] = np.full(n_candidates, np.nan)
     found["separate"] = np.zeros(n_candidates, dtype=bool)

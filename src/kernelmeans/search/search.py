@@ -71,7 +71,8 @@ class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Esti
         again, is the peak of stability beyond the choice, or hardly parts near neighbours. While
         nothing is found again it goes on to 32. It ends at 20 rows for each cluster, or 5 distinct
         ones. Then the numbers near the best steps are tried: all, or every fifteenth part of large
-        ones. Between the best steps gaps are a fifth at most. None is the ladder alone.
+        ones. Between the best steps gaps are a fifth at most. At last the
+        `kernelmeans.metrics.eigengap` of the graph is tried. None is the ladder alone.
     n_splits : int, default=20
         Most splits, at least 2. They end when more would hardly change the choice, which is looked
         at after three and then after every second one.
@@ -111,7 +112,8 @@ default="jaccard"
         ``neighbor_consistency``, corrected for the sizes of the clusters, and its rank;
         ``mean_reference``, the stability on data without clusters, where it was needed;
         ``separate``, whether the clusters are pieces of X that no near neighbours connect;
-        ``inertia``, which must not be compared; ``mean_fit_time`` in seconds for a half, without
+        ``inertia``, which must not be compared; ``eigengap``, the number of clusters that the
+        eigenvalues of a heat kernel suggest; ``mean_fit_time`` in seconds for a half, without
         the neighbours that another candidate has found before. Scores of a candidate that fails, or
         finds fewer clusters than it is asked for, are NaN.
     best_index_ : int or None
