@@ -442,9 +442,7 @@ class TableTransformer(TransformerMixin, Estimator):
     def _fit(self, X: Any, sample_weight: Any) -> tuple[Array, Inspection]:
         table = Table(X, missing_values=self.missing_values)
         names = table.names
-        wanted = dict.fromkeys(names, False)
-        if self.columns is not None:
-            wanted = matching(self.columns, names, "columns")
+        wanted = matching("*" if self.columns is None else self.columns, names, "columns")
         dropped = matching(self.drop, names, "drop")
         categorical = matching(self.categorical, names, "categorical")
         if (weights := received(sample_weight, "sample_weight")) is not None:
