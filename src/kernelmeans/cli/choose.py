@@ -114,10 +114,6 @@ def _advice(job: FitJob, found: Mapping[str, Any]) -> str:
     )
 
 
-def _most_stable(found: Mapping[str, Any]) -> int:
-    return int(np.nanargmax([row["stability"] for row in found["candidates"]]))
-
-
 def _check_rows(job: TableJob, n_rows: int) -> None:
     """Refuse fewer rows than halves need to hold the numbers of clusters."""
     # A single number would be no choice: it is taken, whether its clusters are found again or not.
@@ -217,7 +213,8 @@ def _command(job: ChooseJob, found: dict[str, Any]) -> str:
     """Return the fit to run next; of no clusters the most stable ones, and a remark."""
     rows, remark = found["candidates"], ""
     if (best := found["chosen"]) is None:
-        best, remark = _most_stable(found), "  # the most stable, though not found again"
+        best = int(np.nanargmax([row["stability"] for row in rows]))
+        remark = "  # the most stable, though not found again"
         most, largest = rows[-1]["clusters"], found["rows_used"] // 2
         if job.n_clusters is None and largest > most:
             remark += f"; choose -k {most}-{min(3 * most, largest)} tries more than {most}"
