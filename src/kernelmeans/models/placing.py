@@ -69,6 +69,8 @@ class NewRows:
 
     Attributes
     ----------
+    file : FrameTable, ArrayTable or None
+        The table, if it is that of a file.
     n_unplaced : int
         Rows so far that the model cannot place because of a value.
     n_empty : int
@@ -93,6 +95,7 @@ class NewRows:
 
     def __init__(self, model: "Model", table: Any) -> None:
         self.model, self.table, self.first = model, table, model.pipeline[0]
+        self.file: Any = table if is_file(table) else None
         self.n_unplaced = self.n_empty = self.n_alone = self.n_zero = 0
         self.wrong: dict[str, tuple[int, str]] = {}
         self.unseen: dict[str, tuple[int, str]] = {}
@@ -125,17 +128,17 @@ class NewRows:
 
     def _blocks(self) -> Iterator[Any]:
         """Blocks of the table, in the form that the first step takes."""
-        if not is_file(self.table):
+        if self.file is None:
             yield from self._blocks_in_memory()
             return
         from kernelmeans.tables.files.tables import blocks
 
-        names = columns_in(self.model, self.table)
+        names = columns_in(self.model, self.file)
         if self.are_numbers:
-            yield from (X for _, X in blocks(self.table.matrix(names, self.model.dtype)))
+            yield from (X for _, X in blocks(self.file.matrix(names, self.model.dtype)))
         else:
             wanted = dict(zip(names, self.model.columns, strict=True))
-            yield from self.table.renamed(wanted, self.model.dtype, BLOCK_ROWS)
+            yield from self.file.renamed(wanted, self.model.dtype, BLOCK_ROWS)
 
     def _blocks_in_memory(self) -> Iterator[Any]:
         """Blocks of a table in memory. Its columns are found by name if the fit had names."""
@@ -157,8 +160,7 @@ class NewRows:
 
     def _of_table(self, X: Any, start: int) -> tuple[Any, BoolArray]:
         """The rows of a block that a `TableTransformer` can place. Their new values are counted."""
-        source = self.table if is_file(self.table) else None
-        self.totals = None if start else self.first.totals_in(X, source)
+        self.totals = None if start else self.first.totals_in(X, self.file)
         found = self.first.inspect(X)
         for name, (row, value) in found.wrong.items():
             self.wrong.setdefault(name, (start + row, value))
@@ -192,7 +194,7 @@ class NewRows:
         """Placed rows, in the form that the estimator takes."""
         for step in self.transformers:
             if scipy.sparse.issparse(X) and getattr(step, "with_mean", False):
-                source = self.table.source if is_file(self.table) else "table"
+                source = "table" if self.file is None else self.file.source
                 raise InputError(
                     f"{source}: the rows are sparse, but those of the fit were not, and "
                     "were centered: write them as a dense matrix"
@@ -241,7 +243,7 @@ class NewRows:
             ]
             texts.append(f"{first(counts)} filled from rows of the fit")
         if self.n_unplaced:
-            wrong = wrong_values(self.wrong, self.table if is_file(self.table) else None)
+            wrong = wrong_values(self.wrong, self.file)
             where = wrong if self.wrong else "a column that needs one"
             rows = counted(self.n_unplaced, "row")
             texts.append(f"{rows} without a label: no finite number in {where}")
