@@ -28,8 +28,8 @@ class Placed(NamedTuple):
         Their clusters.
     distances : ndarray of shape (n_rows,) or None
         To the own centroid; None if the estimator does not tell distances.
-    gaps : ndarray of shape (n_rows,) or None
-        How much farther the next centroid is.
+    border_gaps : ndarray of shape (n_rows,) or None
+        How much farther the next centroid is, near the border; infinite for other rows.
     n_clusters : int or None
         Number of clusters, with rows or without; None if the labels alone tell.
     separation : ndarray of shape (n_clusters,) or None
@@ -38,17 +38,9 @@ class Placed(NamedTuple):
 
     labels: IntArray
     distances: Array | None = None
-    gaps: Array | None = None
+    border_gaps: Array | None = None
     n_clusters: int | None = None
     separation: Array | None = None
-
-    @property
-    def border_gaps(self) -> Array | None:
-        """The gaps of rows near the border, infinite for others."""
-        if self.gaps is None or self.distances is None:
-            return None
-        near: Array = np.where(self.gaps < NEAR_BORDER * self.distances, self.gaps, np.inf)
-        return near
 
 
 def place(transformers: Sequence[Any], model: Any, X: Any) -> Placed:
@@ -111,13 +103,19 @@ def of_fit(model: Any) -> Placed:
     n_clusters = count_clusters(model)
     if distances is None:
         return Placed(labels, n_clusters=n_clusters)
-    near = on_host(distances)
-    gaps = near[:, 1] - near[:, 0] if near.shape[1] > 1 else np.full(len(near), np.inf)
-    return Placed(labels, near[:, 0], gaps, n_clusters, getattr(model, "separation_", None))
+    own, *others = on_host(distances).T
+    gaps = _border_gaps(own, others[0] if others else np.inf)
+    return Placed(labels, own, gaps, n_clusters, getattr(model, "separation_", None))
+
+
+def _border_gaps(own: Array, second: Array | float) -> Array:
+    """How much farther the second centroid is; infinite for rows that are not near the border."""
+    gaps = second - own
+    return np.where(gaps < NEAR_BORDER * own, gaps, np.inf)
 
 
 def _placed(rows: Any, model: Any) -> tuple[IntArray, Any, Any]:
-    """Labels, distances to the own centroid, and how much farther the next one is."""
+    """Labels, distances to the own centroid, and gaps near the border."""
     labels = on_host(model.predict(rows))
     found = np.array(on_host(model.transform(rows))) if hasattr(model, "transform") else np.empty(0)
     if found.shape != (len(labels), count_clusters(model)):
@@ -126,7 +124,7 @@ def _placed(rows: Any, model: Any) -> tuple[IntArray, Any, Any]:
     # Those of a row in no cluster (-1) say nothing.
     own = found[every, labels]
     found[every, labels] = np.inf
-    return labels, own, found.min(axis=1) - own
+    return labels, own, _border_gaps(own, found.min(axis=1))
 
 
 def first_of_each(
