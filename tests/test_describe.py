@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 import scipy.sparse
 from sklearn.base import clone
-from sklearn.cluster import DBSCAN, KMeans
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import load_digits, load_iris, load_wine, make_blobs, make_circles
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import pairwise_distances
@@ -515,6 +515,10 @@ def test_other_clusterers_of_scikit_learn():
     model = DBSCAN(eps=0.5).fit(X)
     described = describe(model, X)
     assert described.n_unplaced == (model.labels_ == -1).sum() > 0
+    assert described.records[0].typical_rows is None
+    model = AgglomerativeClustering(3, compute_distances=True).fit(X)
+    described = describe(model, X)
+    assert [record.size for record in described.records] == np.bincount(model.labels_).tolist()
     assert described.records[0].typical_rows is None
 
 

@@ -99,9 +99,10 @@ def _warn_of_units(labels: IntArray, fitted: Any) -> None:
 def of_fit(model: Any) -> Placed:
     """What a fitted clusterer keeps about its training rows."""
     labels = on_host(model.labels_)
-    distances = getattr(model, "distances_", None)
+    distances: Any = getattr(model, "distances_", None)
     n_clusters = count_clusters(model)
-    if distances is None:
+    # Those of AgglomerativeClustering are distances of merges.
+    if np.ndim(distances) != 2:
         return Placed(labels, n_clusters=n_clusters)
     own, *others = on_host(distances).T
     gaps = _border_gaps(own, others[0] if others else np.inf)
