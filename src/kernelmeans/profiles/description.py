@@ -175,9 +175,7 @@ class Description:
     @cached_property
     def _by_cluster(self) -> dict[int | str, tuple[tuple[str, ...], list[Entry]]]:
         """The columns that tell each cluster apart, and all of its columns by rank."""
-        found: dict[int | str, tuple[tuple[str, ...], list[Entry]]] = {
-            record.cluster: (record.apart, []) for record in self.records
-        }
+        found = {record.cluster: (record.apart, list[Entry]()) for record in self.records}
         for entry in self.entries:
             found[entry.cluster][1].append(entry)
         return found
