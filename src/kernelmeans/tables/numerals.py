@@ -29,6 +29,8 @@ WORDS = frozenset(
 OTHER = {".": ",", ",": "."}
 #: Spaces and apostrophes between groups of digits. Some spaces are thin, or do not break lines.
 SPACES, APOSTROPHES = " \u00a0\u2009\u202f", "'\u2019"
+#: All marks that may stand between groups of three digits, if they are not the decimal mark.
+GROUPS = f".,{APOSTROPHES}{SPACES}"
 #: The minus of typographers.
 MINUS = "\u2212"
 #: Signs before one end of a range: <0.5 is below what a laboratory can detect.
@@ -185,14 +187,9 @@ def number_of(text: str, decimal: str = ".") -> float:
     -209.66
     """
     parts = written(text)
-    if parts is None or parts.is_bound or not parts.fits(decimal, all_groups(decimal)):
+    if parts is None or parts.is_bound or not parts.fits(decimal, GROUPS.replace(decimal, "")):
         return np.nan
     return parts.number(decimal)
-
-
-def all_groups(decimal: str) -> str:
-    """All marks that may stand between groups of three digits."""
-    return f".,{APOSTROPHES}{SPACES}".replace(decimal, "")
 
 
 def are_alike(unit: str, usual: str) -> bool:

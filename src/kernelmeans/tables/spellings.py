@@ -16,10 +16,10 @@ from kernelmeans._text import first, shortened
 from kernelmeans.tables.numerals import (
     APOSTROPHES,
     BOUNDS,
+    GROUPS,
     OTHER,
     SPACES,
     Written,
-    all_groups,
     are_alike,
     same_unit,
     written,
@@ -93,9 +93,7 @@ class Marks(NamedTuple):
 
     def groups(self, decimal: str) -> str:
         """The marks that may stand between groups of digits."""
-        return (
-            all_groups(decimal) if self.thousands is None else self.thousands.replace(decimal, "")
-        )
+        return (GROUPS if self.thousands is None else self.thousands).replace(decimal, "")
 
     def decimals(self, parsed: Mapping[str, Written], counts: Mapping[str, int]) -> str:
         """The decimal marks under which most of these are numbers: one, or both."""
