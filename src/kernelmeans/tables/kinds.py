@@ -423,9 +423,8 @@ def _category(texts: Texts) -> Found:
 
 
 def _constant(n_missing: int) -> Found:
-    return Found(
-        "constant", f"one value{f', and {n_missing} missing' if n_missing else ''}", n_missing
-    )
+    gaps = f", and {n_missing} missing" * bool(n_missing)
+    return Found("constant", f"one value{gaps}", n_missing)
 
 
 def _are_codes(counts: Mapping[str, int], n_rows: int) -> bool:
