@@ -277,8 +277,8 @@ def _decision(
             gaps_told.add(gaps)
         present = found.numbers[np.isfinite(found.numbers)]
         with np.errstate(over="ignore", invalid="ignore"):
-            rounded = [np.allclose(present, np.round(present, n), 1e-9, 1e-9) for n in (0, 2)]
-        digits = (0, 2, 3)[[*rounded, True].index(True)]
+            few = (n for n in (0, 2) if np.allclose(present, np.round(present, n), 1e-9, 1e-9))
+            digits = next(few, 3)
         if skewed == "log" and found.kind == "number":
             knee = _knee(found.numbers)
     n_values = len(found.values) or None
