@@ -529,7 +529,7 @@ def test_the_example_of_the_guide_works(run, folder):
     guide = Path(__file__).parents[2] / "docs" / "guide" / "command_line.md"
     (example,) = re.findall(r"```toml\n(.*?)```", guide.read_text(), re.DOTALL)
     Path("views.toml").write_text(example)
-    write_digits(Path("digits.csv"), "digit")
+    write_digits(Path("digits.csv"))
     pl.read_csv("digits.csv").head(200).write_csv("digits.csv")
     command = ["fit", "digits.csv", "-k", 10, "--label-column", "digit", "--views", "views.toml"]
     assert run(*command).exit_code == 0

@@ -134,7 +134,7 @@ def demo(ctx: click.Context, /, output_dir: Path | None, **switches: bool) -> No
     from kernelmeans.cli.demo import write_digits
 
     was_there = source.exists()
-    write_digits(source, "digit")
+    write_digits(source)
     arguments = [str(source), "-k", "10", "--no-scale", "--label-column", "digit"]
     arguments += ["--plot"] * installed("matplotlib")
     if not (switches["quiet"] or switches["as_json"]):
