@@ -1,10 +1,11 @@
-"""Columns of few values that would tear the graph of neighbours."""
+"""Columns of few or piled values that would tear the graph of neighbours."""
 
 import numpy as np
 import pytest
 import scipy.sparse
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.testing import assert_array_equal
 from scipy.stats import kstest
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits, make_blobs
@@ -22,6 +23,7 @@ from kernelmeans.heat.dither import (
     dithered,
     few_valued,
     may_tear,
+    piled,
     shortened,
     untorn,
     untorn_sample,
@@ -429,3 +431,52 @@ def test_units_of_answers_do_not_matter(scale):
     moved = NearestRows(before * scale, "euclidean")
     moved = shortened(moved, 7, few_valued(moved)).rows
     np.testing.assert_allclose(moved / scale, after, rtol=1e-9)
+
+
+def with_amounts(seed, n_amounts, n=200):
+    """Three clear groups, beside amounts that are zero by chance in half of the rows."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(np.arange(3), n)
+    X = np.array([[0, 0, 0, 0], [3, 3, 0, 0], [0, 3, 3, 3]])[y] + rng.normal(0, 0.7, (3 * n, 4))
+    amounts = rng.normal(5, 0.7, (3 * n, n_amounts)) * (rng.random((3 * n, n_amounts)) < 0.5)
+    return StandardScaler().fit_transform(np.hstack([X, amounts])), y
+
+
+@pytest.mark.parametrize("n_amounts", [1, 2])
+@pytest.mark.parametrize(("approximation", "n"), [(None, 40), (None, 200), ("landmarks", 700)])
+def test_amounts_that_are_often_zero_hide_no_clusters(n_amounts, approximation, n):
+    X, y = with_amounts(0, n_amounts, n)
+    model = KernelPowerKMeans(3, approximation=approximation, random_state=0).fit(X)
+    assert adjusted_rand_score(y, model.labels_) > 0.95
+    assert_array_equal(model.predict(X), model.labels_)
+
+
+def test_piles_are_found_where_enough_rows_are_equal_and_enough_differ():
+    rng = np.random.default_rng(0)
+    numbers, pile = rng.standard_normal(400), rng.random((400, 5))
+    # No pile, a small one, a large one, nearly all rows, and a column of few values.
+    shares = [0, 0.02, 0.4, 0.98, 0.5]
+    rows = np.where(pile < shares, -3.0, numbers[:, None])
+    rows[:, 4] = rows[:, 4].round()
+    nearest = NearestRows(rows, "euclidean")
+    (found,) = piled(nearest, few_valued(nearest))
+    assert found.place == 2
+    assert_array_equal(found.entries, rows[:, 2] == -3)
+    for other in (NearestRows(rows, "cosine"), NearestRows(rows[:40], "euclidean")):
+        assert not piled(other, [])
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
+def test_noise_on_a_pile_goes_half_of_the_way_to_the_nearest_quarter(scale):
+    rng = np.random.default_rng(0)
+    numbers = rng.uniform(0, 1, (2000, 2))
+    limit = np.column_stack([np.maximum(numbers[:, 0], 0.4), numbers[:, 1]])
+    noise = np.abs(dithered(scale * limit, np.array([0])) / scale - limit)
+    assert noise[:, 1].max() < 1e-12
+    # A quarter of the rows above the limit are within 0.15 of it.
+    assert noise[:, 0].max() == pytest.approx(0.075, rel=0.1)
+    # It is at most a standard deviation, of a column that varies as much as the other one.
+    far = np.column_stack([numbers[:, 0] + 50 * (numbers[:, 0] > 0.4), numbers[:, 1]])
+    far[numbers[:, 0] <= 0.4, 0] = 0
+    noise = np.abs(dithered(scale * far, np.array([0])) / scale - far)
+    assert noise.max() == pytest.approx(numbers[:, 1].std(), rel=0.01)

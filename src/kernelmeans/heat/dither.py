@@ -1,4 +1,4 @@
-"""Columns of few values, which would tear a graph of neighbours: shorter steps, and noise."""
+"""Columns of few or piled values, which would tear a graph: shorter steps, and noise."""
 
 from collections.abc import Sequence
 from itertools import compress
@@ -21,6 +21,11 @@ FEW = 128
 #: others are on the same one. It is added once more beside numbers: in other tables clusters
 #: themselves are such values, which neighbours share.
 TORN = 0.2
+#: Fraction of the rows from which on equal values are a pile, such as amounts of zero.
+PILE = 0.05
+#: Fraction of the other rows that are as near to a pile as its noise is to reach, from both sides.
+#: Values just above a limit of detection are nearer than amounts are to zero.
+NEAREST = 0.25
 #: Most distinct values of a column of answers, such as those from 1 to 5.
 ANSWERS = 5
 #: Distance of yes and no that may tear, in standard deviations of the column that varies most. Two
@@ -36,7 +41,9 @@ FEWEST_ROWS, FIRST_ROWS, SOME_ROWS = 50, 2 * FEW, 2000
 
 
 class Column(NamedTuple):
-    """A column of 2 to `FEW` distinct values.
+    """A column of 2 to `FEW` distinct values, or a pile in one of more values.
+
+    Of a pile the values are whether a row is in it.
 
     Attributes
     ----------
@@ -47,7 +54,8 @@ class Column(NamedTuple):
     values, counts : ndarray of shape (n_values,)
         The distinct values in ascending order, and how many rows have each.
     is_beside_numbers : bool, default=False
-        Whether at least half of the columns that vary have more than `FEW` values.
+        Whether at least half of the columns that vary have more than `FEW` values. False for a
+        pile: values that are zero often say something, as of the elements in a glass.
     """
 
     place: int
@@ -87,7 +95,7 @@ def untorn(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, IntArra
         The columns with noise.
     """
     few = few_valued(nearest)
-    sought, columns = with_noise(nearest, n_neighbors, few)
+    sought, columns = with_noise(nearest, n_neighbors, few + piled(nearest, few))
     short = shortened(nearest, n_neighbors, few)
     if short is nearest:
         return sought, columns
@@ -98,16 +106,57 @@ def untorn(nearest: NearestRows, n_neighbors: int) -> tuple[NearestRows, IntArra
 def few_valued(nearest: NearestRows) -> list[Column]:
     """The columns of few values; none where rows are not to be changed."""
     rows = nearest.rows
-    if scipy.sparse.issparse(rows) or nearest.metric not in NORMS or len(rows) < FEWEST_ROWS:
+    if not _may_change(nearest):
         return []
     columns = [
         Column(place, rows[:, place], *np.unique(rows[:, place], return_counts=True))
         for place in may_tear(rows).tolist()
     ]
-    few = [column for column in columns if 1 < len(column.values) <= FEW]
+    few = [one for one in columns if len(one.values) > 1 and not are_numbers(one.counts)]
     n_varying = rows.shape[1] - sum(len(column.values) == 1 for column in columns)
     is_beside_numbers = 2 * len(few) <= n_varying
     return [column._replace(is_beside_numbers=is_beside_numbers) for column in few]
+
+
+def are_numbers(counts: IntArray) -> bool:
+    """Whether values that stand so often are numbers.
+
+    They are if they are more than `FEW`, and in small tables if there is a pile, and most of the
+    other rows have values of their own.
+    """
+    n_rows, in_pile = counts.sum(), counts.max()
+    has_pile = len(counts) > ANSWERS and in_pile >= PILE * n_rows
+    return len(counts) > FEW or (has_pile and 2 * (len(counts) - 1) > n_rows - in_pile)
+
+
+def piled(nearest: NearestRows, few: Sequence[Column]) -> list[Column]:
+    """The piles in columns that are not among those of few values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from kernelmeans.heat.dither import piled
+    >>> from kernelmeans.heat.neighbors import NearestRows
+    >>> rng = np.random.default_rng(0)
+    >>> rows = rng.lognormal(size=(400, 2)) * [1, 0] + rng.choice([0, 50.0], (400, 2)) * [0, 1]
+    >>> rows[:, 1] *= rng.lognormal(size=400)
+    >>> [(pile.place, pile.counts.tolist()) for pile in piled(NearestRows(rows, "euclidean"), [])]
+    [(1, [207, 193])]
+    """
+    if not _may_change(nearest):
+        return []
+    rows, found = nearest.rows, []
+    for place in np.setdiff1d(may_pile(rows), [column.place for column in few]).tolist():
+        values, counts = np.unique(rows[:FIRST_ROWS, place], return_counts=True)
+        entries = rows[:, place] == values[counts.argmax()]
+        if PILE <= entries.mean() <= 1 - PILE:
+            found.append(Column(place, entries, *np.unique(entries, return_counts=True)))
+    return found
+
+
+def _may_change(nearest: NearestRows) -> bool:
+    is_dense = not scipy.sparse.issparse(nearest.rows)
+    return is_dense and nearest.metric in NORMS and len(nearest.rows) >= FEWEST_ROWS
 
 
 def shortened(nearest: NearestRows, n_neighbors: int, few: Sequence[Column]) -> NearestRows:
@@ -234,6 +283,13 @@ def may_tear(rows: Array) -> IntArray:
     return found
 
 
+def may_pile(rows: Array) -> IntArray:
+    """Columns with a pile among the first rows."""
+    seen = np.sort(to_numpy(rows[:FIRST_ROWS]), axis=0)
+    run = max(int(PILE * len(seen)), 1)
+    return np.flatnonzero((seen[run:] == seen[:-run]).any(axis=0))
+
+
 def untorn_sample(X: Data, metric: str, n_anchors: int, n_clusters: int, seed: int) -> Data:
     """The rows that anchors are drawn from, with noise on columns that tear a graph of anchors.
 
@@ -260,7 +316,9 @@ def untorn_sample(X: Data, metric: str, n_anchors: int, n_clusters: int, seed: i
     n_rows = X.shape[0]
     tried = np.random.default_rng(seed).choice(n_rows, min(n_anchors, n_rows), replace=False)
     nearest, _ = DistinctRows.of(X[tried], None, metric)
-    _, columns = with_noise(nearest, nearest.auto_neighbors(n_clusters), few_valued(nearest))
+    few = few_valued(nearest)
+    torn = few + piled(nearest, few)
+    _, columns = with_noise(nearest, nearest.auto_neighbors(n_clusters), torn)
     return dithered(X, columns) if len(columns) else X
 
 
@@ -271,8 +329,9 @@ def dithered(rows: Array, columns: IntArray) -> Array:
     as 2 / (m - 1) standard deviations of the column of m values, which it is for two values that
     are equally frequent. So the noise of rare values stays small. Of more values it is the step of
     the median row, or a longer one to the next value: logarithms of counts have their longest steps
-    where most rows are. A column that varies more than the others is meant to count: its noise is
-    as if it varied as much as they do.
+    where most rows are. Of numbers it is the distance of a pile from the nearest
+    quarter of the other rows, and of two standard deviations at most. A column that varies more
+    than the others is meant to count: its noise is as if it varied as much as they do.
 
     Parameters
     ----------
@@ -297,8 +356,8 @@ def dithered(rows: Array, columns: IntArray) -> Array:
         values, places, counts = np.unique(rows[:, j], return_inverse=True, return_counts=True)
         half_steps = np.full((2, len(values)), varies / (len(values) - 1))
         if len(values) > ANSWERS and varies > 0:
-            usual = _usual_step(values / scale, counts)
-            half_steps = np.maximum(_own_steps(values / scale), usual) / 2
+            steps = _steps(values / scale, counts)
+            half_steps = np.minimum(steps / 2, deviations[j]) if are_numbers(counts) else steps / 2
             half_steps *= varies / deviations[j]
         noise = np.random.default_rng(j).uniform(-1, 1, len(rows))
         noise *= half_steps[(noise > 0).astype(np.intp), places]
@@ -306,19 +365,27 @@ def dithered(rows: Array, columns: IntArray) -> Array:
     return rows
 
 
-def _usual_step(values: Array, counts: IntArray) -> float:
-    """The median of the steps between ascending values, which count as often as their ends."""
-    steps, weights = np.diff(values), counts[1:] + counts[:-1]
-    order = np.argsort(steps)
+def _steps(values: Array, counts: IntArray) -> Array:
+    """Steps (2, n_values) from ascending values, to those before and after them."""
+    if not are_numbers(counts):
+        steps = np.diff(values)
+        usual = _quantile(steps, counts[1:] + counts[:-1], 0.5)
+        return np.maximum(_own_steps(steps), usual)
+    pile = int(counts.argmax())
+    distances = np.abs(np.delete(values, pile) - values[pile])
+    return np.full((2, len(values)), _quantile(distances, np.delete(counts, pile), NEAREST))
+
+
+def _quantile(values: Array, weights: IntArray, fraction: float) -> float:
+    order = np.argsort(values)
     sums = np.cumsum(weights[order])
-    return float(steps[order][np.searchsorted(sums, sums[-1] / 2)])
+    return float(values[order][np.searchsorted(sums, sums[-1] * fraction)])
 
 
-def _own_steps(values: Array) -> Array:
+def _own_steps(steps: Array) -> Array:
     """Steps (2, n_values) from ascending values to those before and after them.
 
     One beyond a gap counts as twice the step on the other side, and a missing one as the other.
     """
-    steps = np.diff(values)
     before, after = np.append(steps[0], steps), np.append(steps, steps[-1])
     return np.minimum([before, after], [2 * after, 2 * before])

@@ -38,7 +38,7 @@ from kernelmeans.heat.density import (
 )
 from kernelmeans.heat.digests import Digests, find
 from kernelmeans.heat.distinct import DistinctRows, counting_rows
-from kernelmeans.heat.dither import may_tear, untorn, untorn_sample
+from kernelmeans.heat.dither import may_pile, may_tear, untorn, untorn_sample
 from kernelmeans.heat.eigenpairs import pairs_bytes
 from kernelmeans.heat.metric import NORMS, WITH_ANCHORS, check_metric, check_rows
 from kernelmeans.heat.neighbors import (
@@ -403,8 +403,9 @@ class HeatKernel(DiffusionKernel):
     weights, D its degrees and S = D^-1/2 A D^-1/2. The kernel is the cosine form
     H_xy / sqrt(H_xx H_yy) of H = exp(-2 t (I - S)). Kernel k-means with it is a weighted graph cut
     without the relaxation of spectral clustering. Columns of few values, such as yes and no, get
-    shorter steps and noise before neighbours are sought if they would tear the graph
-    (``kernelmeans.heat.dither``). A row that stands many times far from all others is many nodes
+    shorter steps and noise before neighbours are sought if they would tear the graph, and columns
+    with a pile, such as amounts that are often zero, noise (``kernelmeans.heat.dither``). A row
+    that stands many times far from all others is many nodes
     (``kernelmeans.heat.distinct.far_away``).
 
     The weights follow the density of rows, so that edges through sparse places count less. The
@@ -711,7 +712,7 @@ class HeatKernel(DiffusionKernel):
         rows = 2 * n * X.shape[1] * X.dtype.itemsize
         if scipy.sparse.issparse(X):
             rows = 3 * (X.data.nbytes + X.indices.nbytes)
-        elif len(may_tear(X)):
+        elif len(may_tear(X)) or len(may_pile(X)):
             # Both again, with shorter steps in such columns, and with noise on them.
             rows *= 3
         if scipy.sparse.issparse(X) or not self.has_anchors:
