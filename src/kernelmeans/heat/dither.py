@@ -23,7 +23,7 @@ FEW = 128
 TORN = 0.2
 #: Fraction of the rows from which on equal values are a pile, such as amounts of zero.
 PILE = 0.05
-#: Fraction of the other rows that are as near to a pile as its noise is to reach, from both sides.
+#: Fraction of the other rows whose distance from a pile its noise bridges, half from each side.
 #: Values just above a limit of detection are nearer than amounts are to zero.
 NEAREST = 0.25
 #: Most distinct values of a column of answers, such as those from 1 to 5.
@@ -316,9 +316,8 @@ def untorn_sample(X: Data, metric: str, n_anchors: int, n_clusters: int, seed: i
     n_rows = X.shape[0]
     tried = np.random.default_rng(seed).choice(n_rows, min(n_anchors, n_rows), replace=False)
     nearest, _ = DistinctRows.of(X[tried], None, metric)
-    few = few_valued(nearest)
-    torn = few + piled(nearest, few)
-    _, columns = with_noise(nearest, nearest.auto_neighbors(n_clusters), torn)
+    tested = [*(few := few_valued(nearest)), *piled(nearest, few)]
+    _, columns = with_noise(nearest, nearest.auto_neighbors(n_clusters), tested)
     return dithered(X, columns) if len(columns) else X
 
 
@@ -329,9 +328,9 @@ def dithered(rows: Array, columns: IntArray) -> Array:
     as 2 / (m - 1) standard deviations of the column of m values, which it is for two values that
     are equally frequent. So the noise of rare values stays small. Of more values it is the step of
     the median row, or a longer one to the next value: logarithms of counts have their longest steps
-    where most rows are. Of numbers it is the distance of a pile from the nearest
-    quarter of the other rows, and of two standard deviations at most. A column that varies more
-    than the others is meant to count: its noise is as if it varied as much as they do.
+    where most rows are. Of numbers it is the distance of a pile from the nearest quarter of the
+    other rows, and of two standard deviations at most. A column that varies more than the others is
+    meant to count: its noise is as if it varied as much as they do.
 
     Parameters
     ----------
