@@ -466,6 +466,14 @@ def test_piles_are_found_where_enough_rows_are_equal_and_enough_differ():
         assert not piled(other, [])
 
 
+def test_copies_of_a_row_far_away_are_no_pile():
+    rng = np.random.default_rng(0)
+    rows = np.vstack([rng.standard_normal((300, 2)), np.full((60, 2), 20.0)])
+    nearest, _ = DistinctRows.of(rows, None, "euclidean")
+    assert len(nearest.rows) == 350
+    assert not piled(nearest, [])
+
+
 @pytest.mark.parametrize("scale", [1.0, 1e-200, 1e200])
 def test_noise_on_a_pile_goes_half_of_the_way_to_the_nearest_quarter(scale):
     rng = np.random.default_rng(0)

@@ -132,6 +132,8 @@ def are_numbers(counts: IntArray) -> bool:
 def piled(nearest: NearestRows, few: Sequence[Column]) -> list[Column]:
     """The piles in columns that are not among those of few values.
 
+    A row far from all others that stands many times is many nodes, but only one row of a pile.
+
     Examples
     --------
     >>> import numpy as np
@@ -146,10 +148,12 @@ def piled(nearest: NearestRows, few: Sequence[Column]) -> list[Column]:
     if not _may_change(nearest):
         return []
     rows, found = nearest.rows, []
+    # Equal nodes follow each other.
+    is_first = np.append(True, (rows[1:] != rows[:-1]).any(axis=1))
     for place in np.setdiff1d(may_pile(rows), [column.place for column in few]).tolist():
         values, counts = np.unique(rows[:FIRST_ROWS, place], return_counts=True)
         entries = rows[:, place] == values[counts.argmax()]
-        if PILE <= entries.mean() <= 1 - PILE:
+        if PILE <= entries[is_first].mean() <= 1 - PILE:
             found.append(Column(place, entries, *np.unique(entries, return_counts=True)))
     return found
 
