@@ -119,9 +119,9 @@ def few_valued(nearest: NearestRows) -> list[Column]:
 
 
 def are_numbers(counts: IntArray) -> bool:
-    """Whether values that stand so often are numbers.
+    """Whether values that stand so often are numbers, and not counts, ages or answers.
 
-    They are if they are more than `FEW`, and in small tables if there is a pile, and most of the
+    More than `FEW` values are. In a small table those of a column with a pile are, if most of its
     other rows have values of their own.
     """
     n_rows, in_pile = counts.sum(), counts.max()
@@ -320,8 +320,8 @@ def untorn_sample(X: Data, metric: str, n_anchors: int, n_clusters: int, seed: i
     n_rows = X.shape[0]
     tried = np.random.default_rng(seed).choice(n_rows, min(n_anchors, n_rows), replace=False)
     nearest, _ = DistinctRows.of(X[tried], None, metric)
-    tested = [*(few := few_valued(nearest)), *piled(nearest, few)]
-    _, columns = with_noise(nearest, nearest.auto_neighbors(n_clusters), tested)
+    few, n_neighbors = few_valued(nearest), nearest.auto_neighbors(n_clusters)
+    _, columns = with_noise(nearest, n_neighbors, few + piled(nearest, few))
     return dithered(X, columns) if len(columns) else X
 
 
@@ -359,8 +359,7 @@ def dithered(rows: Array, columns: IntArray) -> Array:
         values, places, counts = np.unique(rows[:, j], return_inverse=True, return_counts=True)
         half_steps = np.full((2, len(values)), varies / (len(values) - 1))
         if len(values) > ANSWERS and varies > 0:
-            steps = _steps(values / scale, counts)
-            half_steps = np.minimum(steps / 2, deviations[j]) if are_numbers(counts) else steps / 2
+            half_steps = _half_steps(values / scale, counts, deviations[j])
             half_steps *= varies / deviations[j]
         noise = np.random.default_rng(j).uniform(-1, 1, len(rows))
         noise *= half_steps[(noise > 0).astype(np.intp), places]
@@ -368,18 +367,20 @@ def dithered(rows: Array, columns: IntArray) -> Array:
     return rows
 
 
-def _steps(values: Array, counts: IntArray) -> Array:
-    """Steps (2, n_values) from ascending values, to those before and after them."""
+def _half_steps(values: Array, counts: IntArray, deviation: float) -> Array:
+    """Half of the steps (2, n_values) from ascending values, to those before and after them."""
     if not are_numbers(counts):
         steps = np.diff(values)
         usual = _quantile(steps, counts[1:] + counts[:-1], 0.5)
-        return np.maximum(_own_steps(steps), usual)
+        return np.maximum(_own_steps(steps), usual) / 2
     pile = int(counts.argmax())
     distances = np.abs(np.delete(values, pile) - values[pile])
-    return np.full((2, len(values)), _quantile(distances, np.delete(counts, pile), NEAREST))
+    step = _quantile(distances, np.delete(counts, pile), NEAREST)
+    return np.full((2, len(values)), min(step / 2, deviation))
 
 
 def _quantile(values: Array, weights: IntArray, fraction: float) -> float:
+    """The smallest value that has this fraction of the weight at or below it."""
     order = np.argsort(values)
     sums = np.cumsum(weights[order])
     return float(values[order][np.searchsorted(sums, sums[-1] * fraction)])

@@ -402,9 +402,9 @@ class HeatKernel(DiffusionKernel):
     A is the graph of `SpectralClustering(affinity="nearest_neighbors")` on the distinct rows, with
     weights, D its degrees and S = D^-1/2 A D^-1/2. The kernel is the cosine form
     H_xy / sqrt(H_xx H_yy) of H = exp(-2 t (I - S)). Kernel k-means with it is a weighted graph cut
-    without the relaxation of spectral clustering. Columns of few values, such as yes and no, get
-    shorter steps and noise before neighbours are sought if they would tear the graph, and columns
-    with a pile, such as amounts that are often zero, noise (``kernelmeans.heat.dither``). A row
+    without the relaxation of spectral clustering. Columns of few values, such as yes and no,
+    may tear the graph. They get shorter steps and noise before neighbours are sought. Columns with
+    a pile, such as amounts that are often zero, get noise (``kernelmeans.heat.dither``). A row
     that stands many times far from all others is many nodes
     (``kernelmeans.heat.distinct.far_away``).
 
