@@ -126,17 +126,17 @@ def settling(known: Found) -> Iterator[Found]:
     Yields
     ------
     dict
-        All choices, those made within the context included.
+        All choices for other fits, those made within the context included.
 
     Examples
     --------
     >>> from kernelmeans._memory import settled, settling
     >>> with settling({}) as known:
-    ...     settled("factor", lambda: 2)
+    ...     settled("factor", lambda: 2, lambda factor: 2 * factor)
     2
     >>> with settling(known):
-    ...     settled("factor", lambda: 3)
-    2
+    ...     settled("factor", lambda: 3, lambda factor: 2 * factor)
+    4
     """
     chosen = dict(known)
     token = _SETTLED.set(chosen)
@@ -146,7 +146,7 @@ def settling(known: Found) -> Iterator[Found]:
         _SETTLED.reset(token)
 
 
-def settled(name: str, choose: Callable[[], Result]) -> Result:
+def settled(name: str, choose: Callable[[], Result], hand_on: Callable[[Result], Result]) -> Result:
     """A choice, made unless another fit of the same candidate has made it.
 
     Parameters
@@ -155,6 +155,8 @@ def settled(name: str, choose: Callable[[], Result]) -> Result:
         Its name.
     choose : callable
         Makes it.
+    hand_on : callable
+        Makes of it the choice that other fits take over.
 
     Returns
     -------
@@ -163,7 +165,9 @@ def settled(name: str, choose: Callable[[], Result]) -> Result:
     """
     if (chosen := _SETTLED.get()) is None:
         return choose()
-    if name not in chosen:
-        chosen[name] = choose()
-    result: Result = chosen[name]
+    if name in chosen:
+        result: Result = chosen[name]
+        return result
+    result = choose()
+    chosen[name] = hand_on(result)
     return result

@@ -17,7 +17,7 @@ from data import blobs, cloud
 from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans.heat import HeatKernel
 from kernelmeans.heat.basis import Spectrum
-from kernelmeans.heat.choice import FACTORS, Trial, choose_time_and_density
+from kernelmeans.heat.choice import FACTORS, Trial, choose_time_and_density, in_halves
 from kernelmeans.heat.density import DENSER
 from kernelmeans.heat.pieces import find_pieces
 
@@ -179,6 +179,20 @@ def test_one_large_cluster_and_crumbs_are_no_better(sizes, factor):
     )
     np.testing.assert_allclose(choice.cut[1:] / choice.cut[0], 0.5)
     assert choice.factor == factor
+
+
+@pytest.mark.parametrize(("moved", "factor"), [(1, 4), (30, 1)])
+def test_halves_take_the_middle_of_the_times_whose_clusters_are_alike(moved, factor):
+    first = np.repeat([0, 1], 100)
+    later = np.repeat([0, 1], [100 + moved, 100 - moved])
+    ring = [np.ones(1), np.ones(199), np.ones(199), np.ones(1)]
+    graph = scipy.sparse.diags_array(ring, offsets=[-199, -1, 1, 199], format="csr")
+    own = choose_time_and_density(
+        [trial(1.0, lambda t: np.eye(2)[first if t == 1 else later], graph)], 2
+    )
+    assert own.factor == 1
+    assert in_halves(own).factor == factor
+    assert in_halves(None) is None
 
 
 def test_the_first_time_is_judged_after_more_starts():

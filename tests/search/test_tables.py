@@ -66,6 +66,18 @@ def test_a_count_beside_numbers_makes_no_clusters(count):
     assert ClusterSearch(KernelPowerKMeans(), random_state=0).fit(X).best_index_ is None
 
 
+def test_a_large_group_and_two_small_ones_that_correlate():
+    """The time that is just long enough for all rows is too short for most halves."""
+    rng, sizes = np.random.default_rng(301), [400, 80, 60]
+    means = [[0, 0, 0, 0, 0, 0], [1.8, 1.6, 0.4, 0, 0, 0.3], [0, 0.2, 0, 1.2, 1.5, -0.4]]
+    common, own = rng.normal(0, 0.25, (540, 1)), rng.normal(0, 0.35, (540, 6))
+    X = StandardScaler().fit_transform(np.repeat(means, sizes, axis=0) + common + own)
+    grid = {"n_clusters": [2, 3, 4]}
+    search = ClusterSearch(KernelPowerKMeans(), grid, n_splits=5, random_state=0).fit(X)
+    assert search.best_params_ == {"n_clusters": 3}
+    assert search.best_score_ > 0.8
+
+
 @pytest.mark.slow
 def test_dozens_of_topics():
     X, y = make_blobs(1500, 32, centers=30, cluster_std=2.0, random_state=0)

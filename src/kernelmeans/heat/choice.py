@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.stats
+from sklearn.metrics import adjusted_rand_score
 
-from kernelmeans._typing import Array, Data, IntArray
+from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans.engines import Threads
 from kernelmeans.heat.separation import cluster_shares, edges_between
 from kernelmeans.kernels import Kernel
@@ -30,6 +31,8 @@ MUCH_BETTER = 0.7
 DENSER_FACTORS = (1.0, 4.0)
 #: Relative difference of cuts up to which the clusters of two times are the same.
 SAME = 1e-9
+#: Least adjusted Rand index of the clusters of two times that are alike.
+ALIKE = 0.95
 #: Exponents of the scores by the number of edges and by their weight, whose product counts. If the
 #: second is as large, crumbs win.
 EXPONENTS = np.array([2 / 3, 1 / 3])
@@ -130,6 +133,8 @@ class Choice(NamedTuple):
     entropy : ndarray of shape (n_factors,)
         That of the fractions of all edges that clusters have, or 0 where a cluster is empty: the
         same mean.
+    partitions : list of ndarray of int of shape (n_rows,)
+        The clusters for each factor in this graph.
     """
 
     is_denser: bool
@@ -137,6 +142,7 @@ class Choice(NamedTuple):
     best: int
     cut: Array
     entropy: Array
+    partitions: list[IntArray]
 
     @property
     def factor(self) -> float:
@@ -184,7 +190,7 @@ def choose_time_and_density(trials: Sequence[Trial], n_clusters: int) -> Choice 
     if all(trial.denser for trial in trials):
         denser = [trial.denser() for trial in trials if trial.denser]
         settings += [(denser, factor) for factor in DENSER_FACTORS]
-    judged, smallest = [], []
+    judged, partitions = [], []
     for kernels, factor in settings:
         # The shortest time has the most local optima. The swap moves of the fit would leave such an
         # optimum, so it is not judged.
@@ -195,26 +201,40 @@ def choose_time_and_density(trials: Sequence[Trial], n_clusters: int) -> Choice 
             for trial, own in zip(trials, nodes.T, strict=True)
         ]
         judged.append([_judged(each) for each in np.mean(between, axis=0)])
-        smallest.append(np.bincount(labels, minlength=n_clusters).min())
+        partitions.append(labels)
     cut, entropy = np.moveaxis(np.array(judged), -1, 0)
     factors = np.array([factor for _, factor in settings])
     bars = np.where(factors > 1, BETTER / factors**DECAY, 1.0)
     bars[len(FACTORS) :] *= MUCH_BETTER
+    smallest = [np.bincount(labels, minlength=n_clusters).min() for labels in partitions]
     best = int(np.argmin(_scores(cut, entropy, np.array(smallest)) / bars))
     is_denser = best >= len(FACTORS)
-    own = np.arange(len(settings))[len(FACTORS) :] if is_denser else np.arange(len(FACTORS))
+    own = slice(len(FACTORS), None) if is_denser else slice(len(FACTORS))
+    best -= own.start or 0
     cut, entropy = (np.prod(one[own] ** EXPONENTS, axis=1) for one in (cut, entropy))
-    middle = _middle(best - own[0], cut, entropy)
-    return Choice(is_denser, factors[own], middle, cut, entropy)
-
-
-def _middle(best: int, cut: Array, entropy: Array) -> int:
-    """The middle of the times around the best one whose clusters are the same."""
     same = np.isclose(cut, cut[best], rtol=SAME, atol=0)
     same &= np.isclose(entropy, entropy[best], rtol=SAME, atol=0)
+    middle = _middle(best, same)
+    return Choice(is_denser, factors[own], middle, cut, entropy, partitions[own])
+
+
+def in_halves(choice: Choice | None) -> Choice | None:
+    """What fits to halves of the rows take over: the middle of the times that are alike.
+
+    A time that is just long enough for all rows may be too short for a half.
+    """
+    if choice is None:
+        return None
+    best = choice.partitions[choice.best]
+    alike = [adjusted_rand_score(best, one) >= ALIKE for one in choice.partitions]
+    return choice._replace(best=_middle(choice.best, np.array(alike)), partitions=[])
+
+
+def _middle(best: int, same: BoolArray) -> int:
+    """The middle of the times around the best one whose clusters are the same as its own."""
     others = np.flatnonzero(~same)
     first = others[others < best].max(initial=-1) + 1
-    last = others[others > best].min(initial=len(cut)) - 1
+    last = others[others > best].min(initial=len(same)) - 1
     return int(first + last) // 2
 
 

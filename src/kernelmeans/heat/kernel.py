@@ -25,7 +25,7 @@ from kernelmeans.heat.anchors import (
 )
 from kernelmeans.heat.basis import Basis, Spectrum
 from kernelmeans.heat.cells import CANDIDATES
-from kernelmeans.heat.choice import MOST_ROWS, Trial, choose_time_and_density
+from kernelmeans.heat.choice import MOST_ROWS, Trial, choose_time_and_density, in_halves
 from kernelmeans.heat.copies import without_copies
 from kernelmeans.heat.density import (
     DENSER,
@@ -795,7 +795,7 @@ def settle_times(
     # Factors of several kernels, chosen one by one, would decide the weights of the kernels.
     choosing = [trial for trial in trials if trial.chooses]
     choose = partial(choose_time_and_density, choosing, n_clusters)
-    choice = settled("times", choose) if choosing else None
+    choice = settled("times", choose, in_halves) if choosing else None
     for kernel, trial in zip(kernels, trials, strict=True):
         kernel.times, factor, tried = None, 1.0, trial
         if choice is not None and trial.chooses:

@@ -170,9 +170,9 @@ default="jaccard"
     which holds with a probability of 0.95 if scores have normal distributions. Data without
     clusters are drawn until more would hardly change the answer, at most ten times of each kind.
     A choice that does not exceed them gets more splits while its upper bound does.
-    Fits in a search make eight swap moves, unless ``n_swaps`` is given. Fits to halves take the
-    time of heat from the fit to all rows. The fit of ``best_estimator_`` makes all swap moves, and
-    divides pairs of clusters anew.
+    Fits in a search make eight swap moves, unless ``n_swaps`` is given. Halves take the middle of
+    the times of heat that give all rows nearly the same clusters as the best one. The fit of
+    ``best_estimator_`` makes all swap moves, and divides pairs of clusters anew.
 
     A callback that answers True ends the search: it chooses by the splits that are complete. So
     does Ctrl-C, but the fit then raises KeyboardInterrupt, which says how many fits are done.
