@@ -134,9 +134,11 @@ def test_data_without_clusters_are_drawn_once(monkeypatch):
     assert drawn == [*range(len(drawn))]
 
 
-def test_one_of_dozens_of_clusters_may_be_lost():
-    from kernelmeans.search.results import least
+def test_one_of_ten_clusters_may_be_lost():
+    from kernelmeans.search.results import least, n_lost
 
-    assert least(np.array([0.9] * 18 + [0.1])) == 0.1
-    assert least(np.array([0.9] * 38 + [0.1, 0.2])) == 0.9
+    numbers = {0: (1, 4, 9), 1: (10, 19), 2: (20, 39), 3: (40, 79), 4: (80, 159), 5: (160,)}
+    assert all(n_lost(one) == lost for lost, several in numbers.items() for one in several)
+    assert least(np.array([0.9] * 8 + [0.1])) == 0.1
+    assert least(np.array([0.9] * 18 + [0.1, 0.2])) == 0.9
     assert np.isnan(least(np.array([np.nan, 0.5])))

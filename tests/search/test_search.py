@@ -137,7 +137,7 @@ class TestChoice:
         assert "too, with" not in verdict(results, 3, {}, "20 splits")  # another kernel
 
     @pytest.mark.parametrize(
-        ("n_clusters", "least"), [(19, "cluster"), (20, "of the best 19 clusters")]
+        ("n_clusters", "least"), [(9, "cluster"), (10, "of the best 9 clusters")]
     )
     def test_the_cluster_whose_overlap_decides_is_named(self, n_clusters, least):
         numbers = ("mean_stability", "mean_reference", "mean_prediction_strength", "min_jaccard")

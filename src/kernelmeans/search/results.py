@@ -14,8 +14,8 @@ from kernelmeans.search.bounds import Bounds
 from kernelmeans.search.record import Record, Scoring, name_of
 from kernelmeans.search.rules import exceeds, validity
 
-#: Number of clusters for each one that may be lost. Among dozens one is lost by chance.
-LOST = 20
+#: Fewest clusters of which one may be lost. Of many, halves lose the smallest by chance.
+LOST = 10
 #: Difference of stabilities from which the answer names fewer clusters beside the choice.
 SURER = 0.1
 
@@ -79,8 +79,16 @@ def bounds_of(record: Record, columns: Mapping[str, Any]) -> tuple[dict[str, Any
 
 
 def least(jaccard: Array) -> float:
-    """The smallest overlap of a cluster, but for one in twenty of the clusters."""
-    return float(np.sort(jaccard)[len(jaccard) // LOST] if not np.isnan(jaccard).any() else np.nan)
+    """The smallest overlap of a cluster, but for those that may be lost."""
+    return float(np.nan if np.isnan(jaccard).any() else np.sort(jaccard)[n_lost(len(jaccard))])
+
+
+def n_lost(n_clusters: int) -> int:
+    """Clusters that may be lost: one of ten, two of twenty, and one more of twice as many.
+
+    One in ten of a hundred would let a search go on for ten more clusters than there are.
+    """
+    return max(0, (2 * n_clusters // LOST).bit_length() - 1)
 
 
 def in_order(results: Mapping[str, Any], order: IntArray) -> dict[str, Any]:
@@ -146,8 +154,8 @@ def verdict(
 def _least_stable(results: Mapping[str, Any], row: int) -> str:
     """The cluster whose overlap decides."""
     n_clusters = int(results["n_clusters"][row])
-    n_lost = n_clusters // LOST
-    least = f"of the best {n_clusters - n_lost} clusters" if n_lost else "cluster"
+    lost = n_lost(n_clusters)
+    least = f"of the best {n_clusters - lost} clusters" if lost else "cluster"
     return f"the least stable {least}"
 
 

@@ -79,13 +79,13 @@ class ClusterSearch(CallbackSupportMixin, MetaEstimatorMixin, ClusterMixin, Esti
     scoring : {"jaccard", "stability", "prediction_strength", "neighbor_consistency"} or callable, \
 default="jaccard"
         How to choose. ``"jaccard"`` takes the largest number of clusters of which each is found
-        again, but for one in twenty: its mean Jaccard overlap is at least 0.75. Fewer clusters win
-        if they are found again more surely (see Notes). ``"prediction_strength"`` takes the largest
-        number with a prediction strength of at least 0.8. Each kernel has its own number of
-        clusters by these two rules, and among kernels that with the most consistent neighbours
-        wins. The others take the highest score of all candidates. A callable has the arguments
-        ``(labels_a, labels_b)``, the labels of the same rows by two models, and returns a number of
-        which more is better.
+        again: its mean Jaccard overlap is at least 0.75. One of ten clusters may be lost, two of
+        twenty, three of forty and so on. Fewer clusters win if they are found again more surely
+        (see Notes). ``"prediction_strength"`` takes the largest number with a prediction strength
+        of at least 0.8. Each kernel has its own number of clusters by these two rules, and among
+        kernels that with the most consistent neighbours wins. The others take the highest score of
+        all candidates. A callable has the arguments ``(labels_a, labels_b)``, the labels of the
+        same rows by two models, and returns a number of which more is better.
     random_state : int, RandomState instance or None, default=None
         Seed of the splits and of the fits. The seed of a fit depends on the split alone, whatever
         ``random_state`` the estimator has; a fit to all rows keeps that of the estimator.
@@ -107,8 +107,8 @@ default="jaccard"
         on, NaN for splits that a candidate has not, ``mean_SCORE``, ``std_SCORE`` and
         ``rank_SCORE`` for the scores ``stability``, ``prediction_strength`` and, of a callable,
         ``score``; ``jaccard``, for each cluster of a fit to all rows its mean Jaccard stability,
-        ``min_jaccard``, the smallest but for one in twenty, and ``rank_jaccard``; ``valid``,
-        whether all clusters are found again, but for so many;
+        ``min_jaccard``, the smallest but for those that may be lost, and ``rank_jaccard``;
+        ``valid``, whether all others are found again;
         ``neighbor_consistency``, corrected for the sizes of the clusters, and its rank;
         ``mean_reference``, the stability on data without clusters, where it was needed;
         ``separate``, whether the clusters are pieces of X that no near neighbours connect;
