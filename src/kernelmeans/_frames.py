@@ -89,14 +89,18 @@ def _not_finite(X: Any, pairwise: bool) -> str:
     """
     if scipy.sparse.issparse(X):
         entries = scipy.sparse.coo_array(X)
-        places = np.column_stack(entries.coords)[~np.isfinite(entries.data)]
+        values = entries.data
+        places = np.column_stack(entries.coords)[~np.isfinite(values)]
         places = places[np.lexsort(places.T[::-1])]
     else:
-        places = np.argwhere(~np.isfinite(np.asarray(X, dtype=np.float64)))
+        values = np.asarray(X, dtype=np.float64)
+        places = np.argwhere(~np.isfinite(values))
     if not len(places):
         return ""
     *_, row, column = places[0].tolist()
     fill = ", or fill gaps by kernelmeans.tables.TableTransformer or sklearn.impute.SimpleImputer"
+    if np.isinf(values).any():  # which both refuse
+        fill = ", or correct them"
     return (
         f"The first is in row {row} and column {column}, counted from 0; rows with such values: "
         f"{len(np.unique(places[:, -2]))}. Leave them out{'' if pairwise else fill}."

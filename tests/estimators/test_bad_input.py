@@ -57,7 +57,8 @@ def test_values_that_are_not_finite(estimator, value, sparse):
         return
     rows = scipy.sparse.csr_array(rows) if sparse else rows
     where = r"row 4 and column 2, counted from 0; rows with such values: 2\. Leave them out"
-    where += r"\.$" if precomputed else ", or fill gaps by .*SimpleImputer"
+    remedy = ", or fill gaps by .*SimpleImputer" if np.isnan(value) else r", or correct them\.$"
+    where += r"\.$" if precomputed else remedy
     refused(estimator, rows, rf"Input X contains (NaN|infinity).*\. The first is in {where}")
 
 
