@@ -53,9 +53,8 @@ def read_as_numbers(X: Any, pairwise: bool = False) -> Iterator[None]:
             raise TypeError("dates and times are no numbers")
         yield
     except (TypeError, ValueError) as error:
-        if not is_frame(X):
+        if not (found := "" if pairwise else _no_numbers(X)):
             _refuse_array(X, error, pairwise)
-        if pairwise or not (found := _no_numbers(X)):
             raise
         remedy = (
             "Leave these columns out, or make numbers of them: "
@@ -68,7 +67,7 @@ def read_as_numbers(X: Any, pairwise: bool = False) -> Iterator[None]:
 
 
 def _refuse_array(X: Any, error: ValueError | TypeError, pairwise: bool) -> None:
-    """Raise an error in words of ours if lists or an array hold no numbers, or no finite ones."""
+    """Raise an error in words of ours if there are no numbers in X, or no finite ones."""
     gaps = str(error).startswith("Input X contains")
     if gaps and (where := _not_finite(X, pairwise)):
         raise ValueError(f"{str(error).splitlines()[0]} {where}") from error

@@ -256,10 +256,18 @@ def test_sparse_columns_of_flags_are_numbers(estimator, types):
     assert estimator.transform(X).dtype == np.float32
 
 
+@pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
+def test_a_message_says_where_a_frame_is_infinite(kind):
+    X = np.eye(6)
+    X[1, 2] = np.inf
+    with pytest.raises(ValueError, match=r"contains infinity .* row 1 and column 2, .* correct"):
+        rbf().fit(kind(X))
+
+
 def test_a_matrix_with_gaps_is_no_such_table():
     K = pd.DataFrame(np.eye(6)).rename(columns=str)
     K.iloc[1, 2] = np.nan
-    with pytest.raises(ValueError, match=r"Input X contains NaN") as caught:
+    with pytest.raises(ValueError, match=r"Input X contains NaN.* row 1 and column 2") as caught:
         KernelPowerKMeans(2, kernel="precomputed").fit(K)
     assert "TableTransformer" not in str(caught.value)
 
