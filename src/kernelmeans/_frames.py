@@ -140,13 +140,14 @@ def _no_numbers(X: Any) -> str:
     for place, name in enumerate(X.columns if is_frame(X) and len(X) else ()):
         column = column_at(X, place)
         try:
-            numbers = check_array(column.to_frame(), dtype=np.float64, ensure_all_finite=False)
+            given = {"accept_sparse": True, "dtype": np.float64, "ensure_all_finite": False}
+            numbers = check_array(column.to_frame(), **given)
         except (TypeError, ValueError):
             numbers = None
         called = repr(shortened(str(name), 60))
         if numbers is None or is_time(column.dtype):
             wrong.append(f"{called} ({shortened(str(column.dtype).lower(), 30)})")
-        elif missing := int(np.isnan(numbers).sum()):
+        elif missing := int((numbers != numbers).sum()):  # sparse, if the column is
             gaps.append(f"{called} ({counted(missing, 'row')})")
     found = {"no numbers": wrong, "missing values (NaN or None)": gaps}
     return "; ".join(f"{what} in {first(columns)}" for what, columns in found.items() if columns)

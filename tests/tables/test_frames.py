@@ -256,6 +256,13 @@ def test_sparse_columns_of_flags_are_numbers(estimator, types):
     assert estimator.transform(X).dtype == np.float32
 
 
+def test_a_message_names_gaps_of_sparse_columns():
+    X = pd.DataFrame(np.eye(6), columns=list("abcdef")).astype(pd.SparseDtype(float, 0.0))
+    X["b"] = pd.arrays.SparseArray([0, np.nan, 0, 0, np.nan, 1], fill_value=0.0)
+    with pytest.raises(ValueError, match=r"^X: missing values \(NaN or None\) in 'b' \(2 rows\)"):
+        rbf().fit(X)
+
+
 @pytest.mark.parametrize("kind", [pd.DataFrame, pl.DataFrame])
 def test_a_message_says_where_a_frame_is_infinite(kind):
     X = np.eye(6)
