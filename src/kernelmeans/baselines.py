@@ -136,7 +136,7 @@ default="random-partition"
         Whether the kernel matrices are kept in memory. If False, their rows are recomputed in each
         step.
     verbose : int, default=0
-        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        How much is printed: nothing for 0, a line for each restart and some at the end for 1, and a
         line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
@@ -348,7 +348,7 @@ class RKKM(OneKernelClusterer):
     cache_kernel : bool, default=True
         Whether the kernel matrix is kept in memory. If False, its rows are recomputed in each step.
     verbose : int, default=0
-        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        How much is printed: nothing for 0, a line for each restart and some at the end for 1, and a
         line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
@@ -565,7 +565,7 @@ class RMKKM(SeveralKernelsClusterer):
         Whether the kernel matrices are kept in memory. If False, their rows are recomputed in each
         step.
     verbose : int, default=0
-        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        How much is printed: nothing for 0, a line for each restart and some at the end for 1, and a
         line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.

@@ -167,7 +167,7 @@ class MultiKernelPowerKMeans(SeveralKernelsClusterer):
         must be dense. A callable kernel is called with arrays of the device, or of NumPy while
         landmarks are chosen.
     verbose : int, default=0
-        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        How much is printed: nothing for 0, a line for each restart and some at the end for 1, and a
         line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.

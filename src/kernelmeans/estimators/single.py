@@ -292,7 +292,7 @@ class KernelPowerKMeans(OneKernelClusterer):
         device of X. Rows must be dense. A callable kernel is called with arrays of the device, or
         of NumPy while landmarks are chosen.
     verbose : int, default=0
-        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        How much is printed: nothing for 0, a line for each restart and some at the end for 1, and a
         line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness: the same seed and input give the same clusters.
@@ -616,7 +616,7 @@ class KernelKMeans(OneKernelClusterer):
         must be dense. A callable kernel is called with arrays of the device, or of NumPy while
         landmarks are chosen.
     verbose : int, default=0
-        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        How much is printed: nothing for 0, a line for each restart and some at the end for 1, and a
         line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
@@ -842,7 +842,7 @@ class PowerKMeans(KernelClusterer):
         or CuPy array. Labels and distances are returned in the library and on the device of X. Rows
         must be dense.
     verbose : int, default=0
-        How much is printed: nothing for 0, a line for each restart and one at the end for 1, and a
+        How much is printed: nothing for 0, a line for each restart and some at the end for 1, and a
         line for each step too for 2. Steps of swap moves have none.
     random_state : int, RandomState or None, default=None
         Seed of all randomness.
