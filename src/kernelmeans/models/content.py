@@ -67,7 +67,8 @@ def refusal(model: Any, reason: Exception) -> ValueError:
     """The error of a model that no file may hold: the reason first, because models are long."""
     said = str(reason).rstrip(".")
     return ValueError(
-        f"model cannot be kept in a model file: {said}. Got model={bounded(repr(model), 200)}."
+        f"model cannot be kept in a model file: {said}. Most such models can be pickled. "
+        f"Got model={bounded(repr(model), 200)}."
     )
 
 
