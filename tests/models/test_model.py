@@ -344,6 +344,9 @@ class TestFar:
         with pytest.warns(UserWarning, match="far from all that the model has seen: 2 of 3 rows"):
             found = model.label([X[0], [50, 50, 50], [-30, 0, 0]])
         assert found.far.tolist() == [False, True, True]
+        with warnings.catch_warnings():  # of one row, as a service asks, one in a hundred is far
+            warnings.simplefilter("error")
+            assert model.label([[50, 50, 50]]).far.tolist() == [True]
 
     def test_from_the_nearest_row_with_a_heat_kernel(self):
         model = Model.of(make_pipeline(StandardScaler(), HEAT).fit(X), X)

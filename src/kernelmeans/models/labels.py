@@ -81,7 +81,8 @@ def label(model: "Model", table: Any) -> Labels:
     nothing = [(assigner.nothing, np.empty(0), np.empty(0, np.bool_))]  # of a table without rows
     found, away, placed = map(np.concatenate, zip(*map(assigned, rows), *nothing, strict=True))
     far = None if model.far is None else away > model.far
-    if far is not None and far.sum() > _MANY_FAR * len(far):
+    # One usual row in a hundred is far: a single one says nothing of the columns.
+    if far is not None and far.sum() > max(1, _MANY_FAR * len(far)):
         warn_user(
             f"far from all that the model has seen: {far.sum()} of {counted(len(far), 'row')}. "
             f"{rows.most_unlike(len(far))}Other units, or other columns?"

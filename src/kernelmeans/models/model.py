@@ -168,7 +168,8 @@ class Model:
         Warns
         -----
         UserWarning
-            If more than a quarter of the rows are far, or all values of a category are new.
+            If more than a quarter of the rows, and at least two, are far, or all values of a
+            category are new.
         """
         if isinstance(table, str | Path):
             table = open_table(self, Path(table))
