@@ -1,10 +1,13 @@
 """The time that a search will take, beside what recorded searches took."""
 
 import itertools
+from types import SimpleNamespace
 
 import pytest
 
+from kernelmeans._text import duration
 from kernelmeans.search.forecast import Forecast
+from kernelmeans.search.runner import Runner
 
 #: Name, items and arguments of what ran, and seconds of each result: 2 to 12 clusters in at most 20
 #: splits, of iris, 3000 rows of six Gaussians, and digits.
@@ -52,6 +55,28 @@ def test_estimates_after_a_tenth_are_about_the_truth(name, monkeypatch):
                 ratios.append(forecast.seconds / (total - clock[0]))
     assert len(ratios) > 50
     assert 0.45 < min(ratios) < max(ratios) < 2.5
+
+
+def test_the_start_of_processes_is_no_work(monkeypatch):
+    clock, said = [0.0], []
+    monkeypatch.setattr("kernelmeans.search.forecast.time.perf_counter", lambda: clock[0])
+
+    def work(items):
+        for item in items:
+            clock[0] += 1
+            yield item
+
+    def parallel(runner, jobs):
+        for function, given, _ in jobs:
+            clock[0] += 50 if given == (iter, ()) else 0
+            yield function(*given)
+
+    monkeypatch.setattr(Runner, "_parallel", parallel)
+    search = SimpleNamespace(n_splits=20, n_jobs=2, _say=lambda level, text: said.append(text))
+    assert list(Runner(search, None).run("reference", work, range(8), [()])) == list(range(8))
+    assert clock[0] == 108
+    # The third result comes with the fourth, after four seconds of work.
+    assert said[2] == f"reference: 3 of 8 fits done, about {duration(4 * 5 / 3)} left"
 
 
 def test_less_than_a_second_is_not_worth_a_word(monkeypatch):

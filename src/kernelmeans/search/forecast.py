@@ -58,6 +58,10 @@ class Forecast:
         self._done += self._size
         self.fits -= self._size
 
+    def pause(self, seconds: float) -> None:
+        """Do not count seconds in which nothing was fitted."""
+        self._begin += seconds
+
     @property
     def seconds(self) -> float:
         """Seconds to come: mostly between half and twice the truth once a tenth is done."""

@@ -134,9 +134,11 @@ class Runner:
 
     def await_start(self) -> None:
         """Wait for processes that are starting: joblib warns of tasks that nobody waits for."""
+        begin = time.perf_counter()
         # Where processes cannot start, the tasks that need them say so.
         with suppress(Exception):
             list(self._starting or ())
+        self._forecast.pause(time.perf_counter() - begin)
 
     def end(self) -> None:
         """Report that the fit is over."""
