@@ -27,7 +27,8 @@ def test_training_rows_get_their_labels_whatever_the_order_of_the_columns(run, m
     assert result.exit_code == 0, result.output
     assert labels("new.labels.csv") == labels("trained.csv")
     assert pl.read_csv("new.labels.csv")["row"].to_list() == list(range(60))
-    assert "Note: the model does not use 'kind'" in result.stderr
+    said = "Note: the model does not use 'kind'; --id-column keeps one column in the labels file\n"
+    assert said in result.stderr
     assert "20 20 20" in result.stdout
     assert "new.labels.csv" in result.stdout
 

@@ -28,7 +28,8 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
         prepare.set_params(**{name: mark for name, mark in marks.items() if mark is not None})
         known |= {one.name for one in prepare.columns_}
     if extra := [name for name in table.names if name not in known]:
-        job.note(f"the model does not use {listed(extra)}")
+        kept = "" if names is not None else "; --id-column keeps one column in the labels file"
+        job.note(f"the model does not use {listed(extra)}{kept}")
     with estimator_errors(f"{table.source}, with the model {model_file}"):
         found = model.label(table)
     for remark in found.remarks:
