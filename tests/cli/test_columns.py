@@ -230,7 +230,7 @@ def test_each_row_is_counted_once(run, people):
     rows = [people.clear(4), wrong, gaps, full[5:9].with_columns(region=pl.lit("mars"))]
     pl.concat([each.cast(pl.String) for each in rows]).write_csv("next.csv")
     result = run("predict", "people.model.skops", "next.csv")
-    assert "column 'region': 7 rows with values new to the model, such as no value" in result.stderr
+    assert "column 'region': 7 rows with values new to the model, such as 'mars'" in result.stderr
     assert "2 rows without a label: no finite number" in result.stderr
     assert "4 rows without a value in any column" in result.stderr
     assert "filled from rows" not in result.stderr

@@ -616,7 +616,8 @@ class TableTransformer(TransformerMixin, Estimator):
                 lacks = np.isnan(numbers)
                 empty &= lacks | np.isin(numbers, np.flatnonzero(known == ""))
                 if len(rows := np.flatnonzero(lacks | (numbers == UNSEEN))):
-                    found.unseen[column.name] = len(rows), shown_beside(values[rows[0]], known)
+                    example = values[rows[lacks[rows].argmin()]]  # rather a word than a gap
+                    found.unseen[column.name] = len(rows), shown_beside(example, known)
                 if np.isin(numbers, np.flatnonzero(known != "")).any():
                     found.seen.add(column.name)
                 if Z is not None:
