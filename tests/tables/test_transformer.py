@@ -950,6 +950,20 @@ def test_0_and_1_in_a_table_of_numbers_alone_may_become_other_numbers():
     assert prepare.transform([[-99, 0.5], [0.5, 2]]).tolist() == [[-99, 0.5], [0.5, 2]]
 
 
+@pytest.mark.parametrize("missing", ["impute", "error"])
+def test_a_column_that_new_rows_lack(missing):
+    table = pl.DataFrame({"a": [0.0, 0.1, 5.0, 5.1] * 5, "b": [1.0, 2.0, 4.0, 3.0] * 5})
+    prepare, new = TableTransformer(missing=missing).fit(table), table.drop("b")
+    says = "the columns 'b' are missing, which the fit has used; there are 'a'[.] Give"
+    with pytest.raises(ValueError, match=says) as said:
+        prepare.transform(new)
+    fills = "add them as empty columns" in str(said.value)
+    assert fills == (missing == "impute")
+    if fills:
+        empty = new.with_columns(b=pl.lit(None, pl.Float64))
+        assert np.isfinite(prepare.transform(empty)).all()
+
+
 def test_new_rows_that_a_pipeline_labels_without_knowing_them():
     table = pl.DataFrame({"a": [0.0, 0.1, 5.0, 5.1] * 5, "plan": ["x", "x", "y", "v"] * 5})
     model = make_pipeline(TableTransformer(), KernelKMeans(2, random_state=0)).fit(table)

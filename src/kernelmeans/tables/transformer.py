@@ -578,9 +578,12 @@ class TableTransformer(TransformerMixin, Estimator):
         if table.named and not lacking:
             return table
         if table.named and self._named:
+            empty = ", or add them as empty columns, whose gaps are filled" * (
+                self.missing == "impute"
+            )
             raise ValueError(
                 f"X: the columns {listed(lacking)} are missing, which the fit has used; there are "
-                f"{listed(table.names)}."
+                f"{listed(table.names)}. Give the columns the names of the fit{empty}."
             )
         _check_n_features(self, table.X, reset=False)
         return Table(table.X, self._columns["name"].tolist(), self.missing_values)
