@@ -89,7 +89,7 @@ def test_pieces_are_found_though_data_without_clusters_are_as_stable(density, as
     assert search.best_params_ == {"n_clusters": 2}
     assert search.results_["separate"].tolist() == [True, False, False]
     np.testing.assert_array_equal(search.labels_ == search.labels_[0], y == y[0])
-    said = search.verdict_.endswith(", but no near neighbours connect these clusters")
+    said = ", but no near neighbours connect these clusters" in search.verdict_
     assert said == as_stable
 
 

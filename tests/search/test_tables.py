@@ -61,7 +61,7 @@ def test_two_kernels_on_it():
     ids=["a count with a pile at zero", "a logarithm of orders"],
 )
 def test_a_count_beside_numbers_makes_no_clusters(count):
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(4)
     X = StandardScaler().fit_transform(np.c_[count(rng), rng.standard_normal((1000, 4))])
     assert ClusterSearch(KernelPowerKMeans(), random_state=0).fit(X).best_index_ is None
 
