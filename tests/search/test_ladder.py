@@ -148,16 +148,27 @@ def test_the_number_that_eigenvalues_suggest_is_tried(best):
         assert next_numbers(results, range(len(tried)), best, 200) == []
 
 
-@pytest.mark.slow
-def test_groups_that_touch_are_found_though_no_fewer_are_found_again():
-    """Stability is 0.97 with 7 pieces, 0.78 with 12 and 16, and 0.92 with 19.
-
-    Of 20 two may be lost, so that 20 are found as well.
-    """
+@pytest.fixture(scope="module")
+def touching():
+    """A search of 19 groups that touch, in 7 pieces, and their labels."""
     X, y = make_blobs(1444, 3, centers=19, cluster_std=1.02, random_state=16)
-    search = ClusterSearch(KernelPowerKMeans(random_state=0), random_state=0).fit(X)
-    assert search.best_params_["n_clusters"] in (19, 20)
+    return ClusterSearch(KernelPowerKMeans(random_state=0), random_state=0).fit(X), y
+
+
+@pytest.mark.slow
+def test_groups_that_touch_are_the_most_stable_beyond_their_pieces(touching):
+    search, y = touching
+    numbers = search.results_["n_clusters"]
+    stability = np.where(numbers > 7, search.results_["mean_stability"], 0)
+    assert numbers[stability.argmax()] == 19
+    assert search.results_["valid"][stability.argmax()]
     assert adjusted_rand_score(y, search.labels_) > 0.9
+
+
+@pytest.mark.slow
+@pytest.mark.xfail(reason="20, of which two may be lost", strict=True)
+def test_no_more_groups_are_found_than_there_are(touching):
+    assert touching[0].best_params_ == {"n_clusters": 19}
 
 
 def test_scores_that_are_missing_end_it():

@@ -53,15 +53,20 @@ def test_two_kernels_on_it():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "count",
+    ("count", "seed"),
     [
-        lambda rng: np.log1p(rng.poisson(0.8, 1000)),
-        lambda rng: np.log(rng.geometric(0.4, 1000)),
+        pytest.param(
+            lambda rng: np.log1p(rng.poisson(0.8, 1000)),
+            3,
+            marks=pytest.mark.xfail(reason="two clusters, of a stability of 0.68", strict=True),
+        ),
+        (lambda rng: np.log1p(rng.poisson(0.8, 1000)), 4),
+        (lambda rng: np.log(rng.geometric(0.4, 1000)), 3),
     ],
-    ids=["a count with a pile at zero", "a logarithm of orders"],
+    ids=["a pile at zero, with clusters by chance", "a pile at zero", "a logarithm of orders"],
 )
-def test_a_count_beside_numbers_makes_no_clusters(count):
-    rng = np.random.default_rng(4)
+def test_a_count_beside_numbers_makes_no_clusters(count, seed):
+    rng = np.random.default_rng(seed)
     X = StandardScaler().fit_transform(np.c_[count(rng), rng.standard_normal((1000, 4))])
     assert ClusterSearch(KernelPowerKMeans(), random_state=0).fit(X).best_index_ is None
 
