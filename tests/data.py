@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from kernelmeans import ClusterSearch
-from kernelmeans.heat.kernel import settle_times
+from kernelmeans.heat.diffusion import settle_times
 from kernelmeans_paper import datasets
 
 # Beside a checkout there may be a folder with the sets; the library itself does not look there.

@@ -18,7 +18,7 @@ from kernelmeans.estimators.plan import KernelPlan, Plan
 from kernelmeans.heat import DiffusionKernel, DistinctRows, HeatKernel, auto_anchors
 from kernelmeans.heat.basis import WHOLE_ROWS
 from kernelmeans.heat.choice import Trial
-from kernelmeans.heat.kernel import settle_times
+from kernelmeans.heat.diffusion import settle_times
 from kernelmeans.lowrank import Explicit, FeatureMap, approximate
 from kernelmeans.lowrank.sampling import chosen_rows, row_width, subsample_rows, subsample_size
 from kernelmeans.rows import Rows

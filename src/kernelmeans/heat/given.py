@@ -16,9 +16,10 @@ from kernelmeans._warnings import warn_user
 from kernelmeans.heat.basis import Basis
 from kernelmeans.heat.choice import Trial
 from kernelmeans.heat.density import core_distances
+from kernelmeans.heat.diffusion import FEWEST_CLUSTERS, DiffusionKernel
 from kernelmeans.heat.digests import Digests, digests
 from kernelmeans.heat.eigenpairs import pairs_bytes
-from kernelmeans.heat.kernel import FEWEST_CLUSTERS, DiffusionKernel, Extension
+from kernelmeans.heat.extension import Extension
 from kernelmeans.heat.neighbors import (
     AMPLE,
     auto_neighbors,

@@ -41,7 +41,8 @@ TRUSTED_TYPES = (
     "kernelmeans.heat.given.DistancesKernel",
     "kernelmeans.heat.given.EdgeRows",
     "kernelmeans.heat.given.GraphKernel",
-    "kernelmeans.heat.kernel.Extension",
+    "kernelmeans.heat.extension.Extension",
+    "kernelmeans.heat.kernel.Extension",  # of older files
     "kernelmeans.heat.kernel.HeatKernel",
     "kernelmeans.heat.neighbors.NearestRows",
     "kernelmeans.heat.outliers.Comparison",
