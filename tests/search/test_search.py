@@ -82,13 +82,15 @@ class TestChoice:
         none = "no number of clusters that would all be" if lost else "no clusters that would be"
         assert search.verdict_.startswith(f"{none} found again in 3 splits")
         stability = search.results_["mean_stability"]
-        row = 1 + np.argmax(stability[1:])  # one cluster is no choice
+        compared = ~np.isnan(search.results_["mean_reference"])
+        # One cluster is no choice.
+        row = 1 + np.argmax(np.where(lost | compared, stability, -1)[1:])
         best = search.results_["n_clusters"][row], search.results_["min_jaccard"][row]
-        decides = ", which decides" * lost
+        decides, compared = ", which decides" * lost, "of those compared " * (not lost)
         assert search.verdict_.endswith(
-            f"; the most stable are {best[0]} clusters, with stability {stability[row]:.2f} and "
-            f"Jaccard overlap {best[1]:.2f} of the least stable cluster{decides}; "
-            f"n_clusters={best[0]} fits them all the same"
+            f"; the most stable {compared}are {best[0]} clusters, with stability "
+            f"{stability[row]:.2f} and Jaccard overlap {best[1]:.2f} of the least stable "
+            f"cluster{decides}; n_clusters={best[0]} fits them all the same"
         )
         np.testing.assert_array_equal(search.predict(noise[:7]), np.zeros(7))
         np.testing.assert_array_equal(search.labels_, np.zeros(200))
@@ -102,6 +104,23 @@ class TestChoice:
         best = search.results_["params"][np.argmax(search.results_["mean_stability"])]
         assert search.verdict_.endswith(
             f"; kernel={best['kernel']!r}, n_clusters={best['n_clusters']} fits them all the same"
+        )
+
+    def test_clusters_that_are_not_found_again_are_not_advised(self):
+        results = {
+            "n_clusters": np.array([1, 2, 3, 4]),
+            "group": np.zeros(4),
+            "mean_stability": np.array([1, 0.72, 0.75, 0.76]),
+            "mean_reference": np.array([np.nan, 0.91, 0.64, np.nan]),
+            "min_jaccard": np.array([1, 0.91, 0.85, 0.5]),
+        }
+        assert verdict(results, None, {}, "17 splits").endswith(
+            "; the most stable of those compared are 3 clusters, with stability 0.75 and Jaccard "
+            "overlap 0.85 of the least stable cluster; n_clusters=3 fits them all the same"
+        )
+        results["mean_reference"] = np.full(4, np.nan)
+        assert verdict(results, None, {}, "17 splits").endswith(
+            "; n_clusters=4 fits them all the same"
         )
 
     def test_elongated_noise_is_as_stable_as_data_without_clusters(self):

@@ -24,6 +24,7 @@ from kernelmeans.kernels.kernel import PARAMETERS
 from kernelmeans.report.page import search_page
 from kernelmeans.report.searches import answer, found_by
 from kernelmeans.search.ladder import FIRST_TOP, most_clusters, steps
+from kernelmeans.search.results import most_stable
 from kernelmeans.search.rules import FOUND_AGAIN
 from kernelmeans.search.search import MOST_ROWS
 from kernelmeans.tables.files import shown
@@ -160,7 +161,9 @@ def _run_search(
 
     def summary() -> dict[str, Any]:
         found = _summary(job, task, search) | {"seconds": time.perf_counter() - begin}
-        return found | {"command": _command(job, found)} if isinstance(job, ChooseJob) else found
+        if isinstance(job, ChooseJob):
+            found["command"] = _command(job, found, most_stable(search.results_))
+        return found
 
     try:
         with estimator_errors():
@@ -209,11 +212,11 @@ def _summary(job: TableJob, task: Task, search: ClusterSearch) -> dict[str, Any]
     }
 
 
-def _command(job: ChooseJob, found: dict[str, Any]) -> str:
+def _command(job: ChooseJob, found: dict[str, Any], stablest: int | None) -> str:
     """Return the fit to run next; of no clusters the most stable ones, and a remark."""
     rows, remark = found["candidates"], ""
     if (best := found["chosen"]) is None:
-        best = int(np.nanargmax([row["stability"] for row in rows]))
+        best = stablest or 0
         remark = "  # the most stable, though not found again"
         most, largest = rows[-1]["clusters"], found["rows_used"] // 2
         if job.n_clusters is None and largest > most:

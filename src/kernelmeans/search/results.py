@@ -131,7 +131,7 @@ def verdict(
         none = "no clusters that would" if alike else "no number of clusters that would all"
         lost = "each candidate loses at least one of its clusters"
         why = "data without clusters is nearly as stable" if alike else lost
-        why += _most_stable(results, ", which decides" * (not alike))
+        why += _words_of_most_stable(results, alike)
         return f"{none} be found again in {halved}: {why}"
     settings = ", ".join(option(name, value) for name, value in others.items())
     chosen = counted(int(results["n_clusters"][best]), "cluster")
@@ -159,23 +159,45 @@ def _least_stable(results: Mapping[str, Any], row: int) -> str:
     return f"the least stable {least}"
 
 
-def _most_stable(results: Mapping[str, Any], rule: str) -> str:
-    """A remark on the best of candidates that are all refused; empty if all have failed."""
+def most_stable(results: Mapping[str, Any]) -> int | None:
+    """The place of the most stable candidate where none is chosen; None if all have failed.
+
+    Of candidates that were compared with data without clusters it is the most stable of these.
+    Others lose a cluster, and with few splits their scores are rough.
+
+    Parameters
+    ----------
+    results : mapping
+        The columns.
+
+    Returns
+    -------
+    int or None
+        Its row.
+    """
     # One cluster is always stable.
     several = np.asarray(results["n_clusters"]) > 1
-    stability = np.where(several, results["mean_stability"], np.nan)
-    if np.isnan(stability).all():
+    compared = several & ~np.isnan(results["mean_reference"])
+    among = compared if compared.any() else several
+    stability = np.where(among, results["mean_stability"], np.nan)
+    return None if np.isnan(stability).all() else int(np.nanargmax(stability))
+
+
+def _words_of_most_stable(results: Mapping[str, Any], alike: bool) -> str:
+    """A remark on the best of candidates that are all refused; empty if all have failed."""
+    row = most_stable(results)
+    if row is None:
         return ""
-    row = int(np.nanargmax(stability))
     n_clusters = int(results["n_clusters"][row])
     settings = {"n_clusters": n_clusters}
     if np.ptp(results["group"]):
         settings = {name.split("__")[-1]: one for name, one in results["params"][row].items()}
     asked = ", ".join(option(name, value) for name, value in settings.items())
     return (
-        f"; the most stable are {counted(n_clusters, 'cluster')}, with stability "
-        f"{stability[row]:.2f} and Jaccard overlap {results['min_jaccard'][row]:.2f} of "
-        f"{_least_stable(results, row)}{rule}; {asked} fits them all the same"
+        f"; the most stable {'of those compared ' * alike}are {counted(n_clusters, 'cluster')}, "
+        f"with stability {results['mean_stability'][row]:.2f} and Jaccard overlap "
+        f"{results['min_jaccard'][row]:.2f} of {_least_stable(results, row)}"
+        f"{', which decides' * (not alike)}; {asked} fits them all the same"
     )
 
 
