@@ -402,6 +402,8 @@ def test_what_cannot_be_searched_is_refused_before_any_fit(estimator, grid, mess
     ("grid", "error", "message"),
     [
         (GRID, ValueError, r"'n_clusters' is no .* Pipeline\. Name it 'kmeans__n_clusters'\.$"),
+        (range(2, 8), TypeError, r"got range\(2, 8\)\. Give values as \{'kmeans__n_clusters': \["),
+        (3, TypeError, r"got 3\. Give values as \{'kmeans__n_clusters': \[...\]\}"),
         ([2, 3], TypeError, r"got 2 in a list\. Give values as \{'kmeans__n_clusters': \[...\]\}"),
     ],
 )

@@ -79,7 +79,7 @@ class Ladder:
     Raises
     ------
     TypeError
-        If an item of the list is no dict.
+        If it is neither, or an item of the list is no dict.
     """
 
     def __init__(
@@ -89,11 +89,13 @@ class Ladder:
         self._given: list[dict[str, Any]] = []
         # The other parameters of each kernel whose number of clusters is open.
         self._open: list[dict[str, Any]] = []
-        for grid in [param_grid] if isinstance(param_grid, Mapping) else param_grid:
+        listed = isinstance(param_grid, list)
+        for grid in param_grid if listed else [param_grid]:
             if not isinstance(grid, Mapping):
                 raise TypeError(
                     "param_grid should be a dict of parameters and their values, or a list of such "
-                    f"dicts; got {grid!r} in a list. Give values as {{{name or 'name'!r}: [...]}}."
+                    f"dicts; got {grid!r}{' in a list' * listed}. Give values as "
+                    f"{{{name or 'name'!r}: [...]}}."
                 )
             # Model files take no text of NumPy, and the choice is to be plain.
             grid = {

@@ -214,7 +214,7 @@ default="jaccard"
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [object],
-        "param_grid": [dict, list, None],
+        "param_grid": [object],
         "n_splits": [Interval(Integral, 2, None, closed="left")],
         "scoring": [StrOptions(set(get_args(ScoreName))), callable],
         "verbose": ["verbose"],
@@ -280,7 +280,7 @@ default="jaccard"
         ------
         TypeError
             If ``sample_weight`` or another parameter is given, ``like`` for an estimator of
-            another package, or a list that holds no dicts as ``param_grid``.
+            another package, or as ``param_grid`` neither a dict nor a list of dicts.
         ValueError
             If the estimator or the grid cannot be used, if a half has fewer rows than clusters, or
             if all candidates fail or find fewer clusters than they are asked for.
