@@ -367,8 +367,9 @@ def test_arrays_have_polars_frames_if_pandas_is_not_there(table, labels, monkeyp
         lambda labels: pd.Series(labels, dtype="Int64").mask(labels == 1),
         lambda labels: ["" if label == 1 else str(label) for label in labels],
         lambda labels: [None if label == 1 else str(label) for label in labels],
+        lambda labels: pd.Categorical(np.where(labels == 1, -1, labels)).rename_categories(str),
     ],
-    ids=["-1", "nan", "polars", "pandas", "empty", "None"],
+    ids=["-1", "nan", "polars", "pandas", "empty", "None", "-1 as text"],
 )
 def test_rows_without_a_cluster_are_left_out(table, labels, form):
     described = describe(form(labels), table)

@@ -50,8 +50,8 @@ def describe(
     ----------
     model_or_labels : estimator, or array-like of shape (n_rows,)
         A fitted clusterer, a `Pipeline` that ends with one, or a `ClusterSearch`; or labels of the
-        rows: numbers or text. Rows with the label -1, None or NaN belong to no cluster. They are
-        left out and counted.
+        rows: numbers or text. Rows with the label -1, also as text, None or NaN belong to no
+        cluster. They are left out and counted.
     table : data frame or array-like of shape (n_rows, n_columns)
         A data frame of polars or pandas, or an array, whose columns are then called "0", "1" and
         so on.
@@ -276,7 +276,7 @@ def coded(labels: Any, n_clusters: int | None = None) -> tuple[IntArray, list[An
     Parameters
     ----------
     labels : ndarray of shape (n_rows,)
-        Numbers or text. -1, None, NaN and empty text are no cluster.
+        Numbers or text. -1, also as text, None, NaN and empty text are no cluster.
     n_clusters : int, default=None
         The labels from 0 to one less are clusters, with rows or not.
 
@@ -303,7 +303,7 @@ def coded(labels: Any, n_clusters: int | None = None) -> tuple[IntArray, list[An
 
 def _is_none(label: Any) -> bool:
     """Whether a label of any type stands for no cluster; that of pandas cannot be compared."""
-    return str(label) == "<NA>" or label in (None, "", -1) or bool(label != label)
+    return str(label) in ("<NA>", "-1") or label in (None, "", -1) or bool(label != label)
 
 
 def _found(model: Any, table: Any, X: Any) -> tuple[Placed, list[Any]]:
