@@ -383,6 +383,15 @@ def test_rows_without_a_cluster_are_left_out(table, labels, form):
     assert f"{(~placed).sum()} rows without a cluster" in str(described)
 
 
+def test_numbers_as_text_are_in_the_order_of_the_numbers(rng):
+    labels = rng.permutation(np.repeat(np.arange(12), 20))
+    table = pd.DataFrame({"x": labels + 0.1 * rng.normal(size=240)})
+    as_text = describe(pd.Categorical(labels).rename_categories(str), table)
+    expected = describe(labels, table)
+    assert as_text.clusters["cluster"].tolist() == list(map(str, range(12)))
+    assert str(as_text) == str(expected)
+
+
 def test_one_cluster_has_no_difference(table):
     described = describe(np.zeros(400), table)
     assert (described.columns["difference"].dropna().abs() < 1e-12).all()

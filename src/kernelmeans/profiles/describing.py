@@ -285,7 +285,8 @@ def coded(labels: Any, n_clusters: int | None = None) -> tuple[IntArray, list[An
     codes : ndarray of int of shape (n_rows,)
         Places in the list of labels.
     names : list
-        The labels of the clusters, in ascending order.
+        The labels of the clusters, in ascending order. Texts that are all whole numbers are in the
+        order of these.
     """
     if labels.dtype.kind in "biuf":
         has_none = np.isnan(labels) | (labels == -1)
@@ -296,8 +297,12 @@ def coded(labels: Any, n_clusters: int | None = None) -> tuple[IntArray, list[An
     if labels.dtype.kind == "f" and (known == np.floor(known)).all():
         known = known.astype(int)
     names = np.unique(known) if n_clusters is None else np.union1d(known, np.arange(n_clusters))
+    places = np.searchsorted(names, known)
+    if names.dtype.kind == "U" and np.char.isdecimal(names).all():
+        order = np.array(sorted(range(len(names)), key=lambda place: int(names[place])))
+        names, places = names[order], np.argsort(order)[places]
     codes = np.full(len(labels), -1)
-    codes[~has_none] = np.searchsorted(names, known)
+    codes[~has_none] = places
     return codes, names.tolist()
 
 
