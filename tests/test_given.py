@@ -289,7 +289,8 @@ def test_objects_without_values_are_refused_at_once(name, give):
         "nested": lambda X: single().fit([X, X]),
     }
     way = more.get(name) or ALL[name][0]
-    words = "give its matrix" if give is Endless else r"adata\.X .* adata\.obsm.* adata\.to_df\(\)"
+    matrices = r"adata\.X or adata\.obsm.* for kernel='graph' adata\.obsp.* adata\.to_df\(\)"
+    words = "give its matrix" if give is Endless else matrices
     with pytest.raises(TypeError, match=f"has the type (Endless|AnnData).*{words}"):
         way(give())
 

@@ -68,7 +68,10 @@ give them numbers by the method filled.
             if has_columns:
                 matrices = "pandas.DataFrame(X), or pandas.DataFrame([X]) if it is a single row"
             elif hasattr(kind, "obsm"):
-                matrices = "one of its matrices, adata.X or adata.obsm[...], or adata.to_df()"
+                matrices = (
+                    "one of its matrices, adata.X or adata.obsm[...], for kernel='graph' "
+                    "adata.obsp['connectivities'], or adata.to_df()"
+                )
             raise TypeError(
                 f"{name} has the type {kind.__name__}, and so is neither an array nor a table; "
                 f"give {matrices}."
