@@ -247,6 +247,14 @@ def test_what_cannot_be_told_of_is_refused_in_words(model, given, error, message
         ClusterReport(model, X, **given)
 
 
+def test_other_columns_than_those_of_the_model_are_sent_to_table():
+    genes = np.hstack([X, X])
+    says = r"X has 8 columns, and the model was fitted to 4: .* as table="
+    with pytest.raises(ValueError, match=says):
+        ClusterReport(MODEL, genes)
+    assert ClusterReport(MODEL, X, table=genes).to_dict()["rows"] == 150
+
+
 def test_as_many_names_as_kernels_are_asked_for():
     model = MultiKernelPowerKMeans(3, kernels=["rbf", "linear"], random_state=0).fit(X)
     with pytest.raises(ValueError, match=r"kernel_names=.*a list of 2 names, one for each kernel"):
