@@ -204,6 +204,21 @@ def test_a_model_without_names_of_cells_takes_edges_by_their_places(run, cells):
     assert pl.read_csv("plain.csv")["label"].to_list() == model.labels_.tolist()
 
 
+@pytest.mark.filterwarnings("ignore:.*--take names another")
+def test_a_model_of_an_array_asks_for_the_matrix_that_is_like_it(run, refused, cells):
+    model = KernelPowerKMeans(3, random_state=0).fit(cells.obsm["X_pca"])
+    save_model(model, "plain.skops")
+    says = "give the matrix of the file that is like that of the fit, as in --take obsm:X_pca"
+    assert says in refused("predict", "plain.skops", PATH)
+    with pytest.raises(InputError, match=r"in Python read_table\(path, take='obsm:X_pca'\)$"):
+        load_model("plain.skops").label(PATH)
+    components = read_table(PATH, take="obsm:X_pca")
+    found = load_model("plain.skops").label(components).labels
+    assert found.tolist() == model.labels_.tolist()
+    run("predict", "plain.skops", PATH, "--take", "obsm:X_pca", "--labels", "plain.csv")
+    assert pl.read_csv("plain.csv")["label"].to_list() == model.labels_.tolist()
+
+
 @pytest.mark.usefixtures("cells")
 def test_a_graph_taken_for_features_is_pointed_out(run):
     result = run("fit", PATH, "-k", 3, "--take", "obsp:connectivities", "--n-swaps", 0)

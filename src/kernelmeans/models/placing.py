@@ -292,6 +292,11 @@ def columns_in(model: "Model", table: Any) -> list[str]:
         remedy = f"rename {theirs} to {names_of_fit} if these are such"
     elif of_file and not table.named and all(map(str.isdecimal, missing)):
         remedy = "give rows with all columns of the fit, or fit a model of these"
+    elif of_file and numbered and str(source).endswith(".h5ad"):
+        remedy = (
+            "give the matrix of the file that is like that of the fit, as in --take obsm:X_pca, in "
+            "Python read_table(path, take='obsm:X_pca')"
+        )
     else:
         empty = "add them as empty columns, whose gaps are filled, " * fills
         remedy = f"give the columns the names of the fit, {empty}or fit a model without them"
