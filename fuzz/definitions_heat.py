@@ -150,14 +150,14 @@ def spectrum(A: Any, kept: list[Any], solve: Any = eigenpairs) -> tuple[Any, Any
     return joined[order], np.hstack(vectors)[:, order]
 
 
-def heat(values: Any, vectors: Any, k: int, t: Any) -> tuple[Any, Any] | None:
+def heat(values: Any, vectors: Any, k: int, t: Any) -> tuple[Any, Any, Any] | None:
     """The features of rows after a time, of norm 1 or zeros for rows that are not kept.
 
     Returns
     -------
     tuple or None
-        The features, and what an error of the size 1 in S may change their inner products by. None
-        where rounding decides which pairs count.
+        The features, their norms before that, and what an error of the size 1 in S may change their
+        inner products by. None where rounding decides which pairs count.
     """
     weights = np.exp(-Long(t) * (1 - values))
     if (np.abs(weights[k:] ** 2 / NEGLIGIBLE - 1) < 1e-6).any():
@@ -170,7 +170,7 @@ def heat(values: Any, vectors: Any, k: int, t: Any) -> tuple[Any, Any] | None:
     norms = np.sqrt((features**2).sum(axis=1, keepdims=True))
     # The heat is a function of S, whose slope is that of the exponential or of the cut.
     slope = (1 + 2 * Long(t) + 1 / gap) / norms[norms > 0].min() ** 2
-    return features / np.where(norms > 0, norms, 1), slope
+    return features / np.where(norms > 0, norms, 1), norms[:, 0], slope
 
 
 def pair_count(k: int) -> int:

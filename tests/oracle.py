@@ -9,6 +9,7 @@ import math
 from decimal import Decimal, localcontext
 
 import numpy as np
+import scipy.linalg
 
 
 def power_mean(d, s):
@@ -232,3 +233,16 @@ def neighbor_graph(D, n_neighbors, density="auto"):
         for distance, j in own[: n_neighbors - 1]:
             B[i, j] = weight(max(distance, core[i], core[j]))
     return (B + B.T) / 2
+
+
+def kernel_of_new_rows(A, W, t):
+    """Cosines between the ends of random walks: from new rows by edges W, and from training rows.
+
+    From a training row a walk goes on for the time t: D^-1/2 expm(-t (I - S)). From a new row it
+    takes one step to training rows before.
+    """
+    roots = np.sqrt(A.sum(axis=1))
+    S = A / roots[:, None] / roots
+    walks = scipy.linalg.expm(-t * (np.eye(len(A)) - S)) / roots[:, None]
+    new, own = (ends / np.linalg.norm(ends, axis=1)[:, None] for ends in (W @ walks, walks))
+    return new @ own.T

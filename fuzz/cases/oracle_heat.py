@@ -139,9 +139,9 @@ def check(model: Any, X: Any, new: Any, weight: Any, start: Any, per: int) -> No
     values, vectors = spectrum(graph.A, graph.kept)
     rounding = 40 * n * Long(np.finfo(np.float64).eps)
     found = heat(values, vectors, k, model.t_)
-    if found is None or rounding * found[1] > 1e-7:
+    if found is None or rounding * found[2] > 1e-7:
         raise Refused("rounding decides the features")
-    F, slope = found
+    F, norms, slope = found
     moved, changed = by_rounding(graph, values, F, k, model.t_)
     rounding += moved
     if model.t in ("auto", "states"):
@@ -156,12 +156,17 @@ def check(model: Any, X: Any, new: Any, weight: Any, start: Any, per: int) -> No
     values = values[: len(model.eigenvalues_)]
     close("eigenvalues_", model.eigenvalues_, values, rounding)
     require(F.shape[1] == len(values), f"eigenvalues_ {values} are not all that count")
-    F = completed(model, X, graph, apart(model, graph, F, far, k), far)
+    walks = norms / np.sqrt(graph.A.sum(axis=1))
+    usual = np.median(walks[norms > 0])
+    F = np.column_stack([walks, apart(model, graph, F, far, k)])
+    walks, F = np.hsplit(completed(model, X, graph, F, far), [1])
     eps = Long(np.finfo(X.dtype).eps)
     small = 200 * eps + slope * (rounding - moved) + changed
     relative = relative_rounding(eps)
     check_fit(model, F @ F.T, v, start, small, relative, lambda: model.transform(X))
-    check_new(model, X, new, F, v, small)
+    # Vertices that are not kept count as much as most.
+    walks = np.where(walks > 0, walks, usual)[:, 0]
+    check_new(model, X, new, F, walks, v, small)
 
 
 def squares(model: Any, X: Any, Y: Any) -> Any:
@@ -339,8 +344,11 @@ def completed(model: Any, X: Any, graph: Graph, F: Any, far: Any) -> Any:
     return F[first[places.ravel()]]
 
 
-def check_new(model: Any, X: Any, new: Any, F: Any, v: Any, small: Any) -> None:
-    """Compare distances of new rows, whose features are a mean of those of the rows near them."""
+def check_new(model: Any, X: Any, new: Any, F: Any, walks: Any, v: Any, small: Any) -> None:
+    """Compare distances of new rows, whose features are a mean of those of the rows near them.
+
+    Each counts by the norm of the end of its random walk.
+    """
     k = model.n_clusters
     if len(np.unique(model.labels_)) < k or not np.isneginf(model.power_history_[-1]):
         return
@@ -352,8 +360,9 @@ def check_new(model: Any, X: Any, new: Any, F: Any, v: Any, small: Any) -> None:
         W[known] = np.eye(len(X))[equal[known].argmax(axis=1)]
     else:
         W = nearest(model, X, squares(model, new, X), model.n_neighbors_)
-    if W is None:
+    if W is None or walks.min() < 1e-12 * walks.max():
         return
+    W = W * walks
     features = W / W.sum(axis=1, keepdims=True) @ F
     norms = np.sqrt((features**2).sum(axis=1, keepdims=True))
     if norms.min() < 1e-2:

@@ -8,11 +8,13 @@ import scipy.linalg
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
+from sklearn.metrics import adjusted_rand_score
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 import oracle
 from data import blobs, cloud, fit_anchors
+from kernelmeans import KernelPowerKMeans
 from kernelmeans.heat import DistancesKernel, HeatKernel
 from kernelmeans.heat.basis import NEGLIGIBLE
 from kernelmeans.heat.eigenpairs import leading_pairs, pair_count
@@ -111,12 +113,22 @@ def test_rows_have_length_one():
         assert_allclose(kernel.diagonal(rows), 1)
 
 
-def test_new_rows_have_the_mean_of_their_neighbours():
+@pytest.mark.parametrize("density", ["auto", 0])
+def test_walks_of_new_rows_begin_at_their_neighbours(density):
     X, new = cloud(100), cloud(20, seed=1)
-    kernel = HeatKernel(7, 3.0).fit(X, n_clusters=4)
-    near = NearestNeighbors(n_neighbors=7).fit(X).kneighbors(new, return_distance=False)
-    means = kernel.features(X)[near].mean(axis=1)
-    assert_allclose(kernel.features(new), normalize(means), atol=1e-12)
+    kernel = HeatKernel(7, 0.8, density=density).fit(X, n_clusters=50)  # all eigenpairs
+    edges = NearestNeighbors(n_neighbors=7).fit(X).kneighbors_graph(new).toarray()
+    expected = oracle.kernel_of_new_rows(oracle.neighbor_graph(cdist(X, X), 7, density), edges, 0.8)
+    assert_allclose(kernel(new, X), expected, atol=1e-12)
+
+
+def test_new_rows_of_a_wide_cluster_are_not_lost_to_a_dense_one_in_it():
+    rng, y = np.random.default_rng(0), np.repeat([0, 1], 500)
+    X = rng.standard_normal((1000, 6)) * np.array([0.3, 2.0])[y][:, None]
+    model = KernelPowerKMeans(2, random_state=0).fit(X[::2])
+    found = adjusted_rand_score(y[::2], model.labels_)
+    assert found > 0.85
+    assert adjusted_rand_score(y[1::2], model.predict(X[1::2])) > found - 0.1
 
 
 def test_an_equal_row_is_the_training_row():
@@ -183,12 +195,14 @@ def test_stored_zeros_of_sparse_rows_do_not_count():
 
 def test_the_cosine_ignores_the_norms_of_rows():
     X = cloud(100)
-    kernel = HeatKernel(6, metric="cosine").fit(X, n_clusters=3)
+    unit = normalize(X)
+    kernel = HeatKernel(6, 0.8, metric="cosine").fit(X, n_clusters=50)
     longer = X * np.random.default_rng(0).uniform(1.5, 30, (100, 1))
     # They are new rows, at distance 0 of those that they are multiples of.
-    near = NearestNeighbors(n_neighbors=6, metric="cosine").fit(X).kneighbors(longer)[1]
-    means = kernel.features(X)[near].mean(axis=1)
-    assert_allclose(kernel.features(longer), normalize(means), atol=1e-12)
+    near = NearestNeighbors(n_neighbors=6, metric="cosine").fit(X).kneighbors_graph(longer)
+    graph = oracle.neighbor_graph(cdist(unit, unit), 6)
+    expected = oracle.kernel_of_new_rows(graph, near.toarray(), 0.8)
+    assert_allclose(kernel(longer, X), expected, atol=1e-12)
 
 
 def test_single_precision_stays():

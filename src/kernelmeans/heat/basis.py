@@ -32,6 +32,8 @@ MIXED = 1e-3
 ACCURACY = 1e-9
 #: Fraction of a state below which an eigenpair is dropped.
 NEGLIGIBLE = 1e-2
+#: Smallest norm of diffusion coordinates, relative to the largest, so that none vanishes.
+LEAST_NORM = 1e-15
 
 
 class Basis(NamedTuple):
@@ -45,6 +47,9 @@ class Basis(NamedTuple):
         The eigenvalue of each column, in descending order.
     t : float
         The time.
+    norms : ndarray of shape (n_rows,)
+        Norms of the diffusion coordinates of rows, D^-1/2 U exp(-(1 - lambda) t), relative to the
+        largest. The features are their directions. Zeros for rows of pieces that are not kept.
     residuals : ndarray of shape (n_rows,) or None
         The fraction of H_ii that is lost by leaving out eigenpairs, where H has all of them. Zeros
         for rows of pieces that are not kept. None if it is not known.
@@ -53,6 +58,7 @@ class Basis(NamedTuple):
     features: Array
     values: Array
     t: float
+    norms: Array
     residuals: Array | None = None
 
 
@@ -63,6 +69,8 @@ class Spectrum(NamedTuple):
     ----------
     S : CSR array of shape (n_rows, n_rows)
         The normalized graph.
+    degrees : ndarray of shape (n_rows,)
+        The diagonal of D.
     pieces : Pieces
         Its connected components.
     pairs : list of (ndarray, ndarray)
@@ -79,6 +87,7 @@ class Spectrum(NamedTuple):
     """
 
     S: Data
+    degrees: Array
     pieces: Pieces
     pairs: list[tuple[Array, Array]]
     values: Array
@@ -125,7 +134,8 @@ class Spectrum(NamedTuple):
         order = np.lexsort((-values, rank > 0))[:count]
         values, piece, rank = values[order], piece[order], rank[order]
         is_apart = is_apart and pieces.groups.max() > 0 and pieces.n_kept < n_clusters
-        return cls(S, pieces, pairs, values, piece, rank, n_clusters, is_apart)
+        degrees = graph.sum(axis=1)
+        return cls(S, degrees, pieces, pairs, values, piece, rank, n_clusters, is_apart)
 
     def time(self) -> float:
         """The time at which there are as many states as clusters, see `solve_time`."""
@@ -141,7 +151,16 @@ class Spectrum(NamedTuple):
         residuals = self._residuals(n_kept, t)
         if residuals is not None and self.is_apart:
             residuals = residuals / (1 + np.square(self.pieces.marks).max())
-        return Basis(self._placed(features, kept), self.values[kept], t, residuals)
+        return Basis(
+            self._placed(features, kept), self.values[kept], t, self._norms(features), residuals
+        )
+
+    def _norms(self, features: Array) -> Array:
+        """Norms of diffusion coordinates, relative to the largest."""
+        found: Array = np.sqrt(np.einsum("ij,ij->i", features, features) / self.degrees)
+        kept = self.pieces.kept
+        found[kept] = np.maximum(found[kept] / found.max(), LEAST_NORM)
+        return found
 
     def features(self, t: float) -> Array:
         """The features of `basis`, without the residuals."""

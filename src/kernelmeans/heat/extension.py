@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+from sklearn.preprocessing import normalize
 
 from kernelmeans._typing import Array, Data, IntArray
 from kernelmeans.heat.digests import Digests, find
@@ -25,7 +26,13 @@ class TrainingRows(Protocol):
 
 @dataclass(eq=False, repr=False)
 class Extension:
-    """Features of any row: those of the training row that it equals, or a mean of those near it.
+    """Features of any row: those of the training row that it equals, or a mean near it.
+
+    The mean is that of the diffusion coordinates of training rows, D^-1/2 U exp(-(1 - lambda) t),
+    of which the features are the directions. A random walk from the new row leads there, which
+    begins with a step to one of these rows. Rows of wide or small clusters have long coordinates,
+    because less heat is there. So a new row between them is not lost to a dense cluster whose rows
+    are nearer, as many are in many columns.
 
     Parameters
     ----------
@@ -39,14 +46,22 @@ class Extension:
         Number of training rows near a new one that count, unless edges say which.
     residuals : ndarray of shape (n_rows,), default=None
         Those of `kernelmeans.heat.basis.Basis` for the training rows, if they are known.
+    norms : ndarray of shape (n_rows,), default=None
+        The norms of diffusion coordinates. When None, all are alike.
+
+    References
+    ----------
+    Coifman and Lafon (2006), Geometric harmonics: a novel tool for multiscale out-of-sample
+    extension of empirical functions.
     """
 
     rows: TrainingRows
     known: Digests
     features: Array
     n_neighbors: int
-    #: Older model files have none.
+    #: Older model files have neither.
     residuals: Array | None = None
+    norms: Array | None = None
 
     def __call__(self, X: Data) -> Array:
         """Features of norm 1, or zeros for a row that is near none."""
@@ -54,16 +69,25 @@ class Extension:
         found: Array = self.features[places]
         new = np.flatnonzero(places < 0)
         if len(new):
-            weights = self.rows.weights(rows[new], self.n_neighbors)
+            weights = self._weights(rows[new])
             means = weights @ self.features
-            # Features that cancel each other out have no direction, so the nearest row decides.
+            # Features that cancel each other out have no direction, so the row that counts most
+            # decides.
             cancelled = np.einsum("ij,ij->i", means, means) < np.finfo(means.dtype).eps
             for row in np.flatnonzero(cancelled & (np.diff(weights.indptr) > 0)):
                 entries = slice(*weights.indptr[row : row + 2])
-                nearest = weights.indices[entries][weights.data[entries].argmax()]
-                means[row] = self.features[nearest]
+                most = weights.indices[entries][weights.data[entries].argmax()]
+                means[row] = self.features[most]
             found[new] = unit_rows(means)
         return found
+
+    def _weights(self, rows: Data) -> Data:
+        """Weights of new rows on the features of training rows; they sum to 1, or to 0."""
+        weights = self.rows.weights(rows, self.n_neighbors)
+        if self.norms is None:
+            return weights
+        weights.data *= self.norms[weights.indices]
+        return normalize(weights, "l1", copy=False)
 
     def find(self, X: Data) -> tuple[Data, IntArray]:
         """Rows in the form of the training rows, and the place of an equal one, or -1, for each."""

@@ -91,9 +91,9 @@ class GraphKernel(DiffusionKernel):
 
     As `HeatKernel`, and of leading eigenpairs as that is, but A is X itself: symmetric and not
     negative, with its diagonal. Rows of X with the same edges have the same features. A new row is
-    given by its edges to the training rows. Its features are the mean of those of the rows at the
-    other ends, weighted by the edges and scaled to norm 1. A new row that equals a row of X has the
-    features of that row.
+    given by its edges to the training rows. Its features are the mean of the diffusion coordinates
+    of the rows at the other ends, weighted by the edges and scaled to norm 1. A new row that equals
+    a row of X has the features of that row.
 
     Pieces of the graph that are debris, or more than the clusters, are one group, because no edge
     says where they belong. Vertices without edges are in this group too.
@@ -162,8 +162,10 @@ class GraphKernel(DiffusionKernel):
                 # If they differ, the residuals do not bound the kernel in use.
                 alike = np.abs(shared[edges.places] - features).max() < ROUNDING
                 residuals = residuals[first] if alike else None
-            shared = shared.astype(X.dtype)
-            self._features = Extension(edges, known, shared, n_neighbors or n, residuals)
+            shared, norms = shared.astype(X.dtype), basis.norms[first].astype(X.dtype)
+            # Rows that are not kept count as much as most.
+            norms[norms == 0] = np.median(basis.norms[pieces.kept])
+            self._features = Extension(edges, known, shared, n_neighbors or n, residuals, norms)
             self._fitted(basis.t, basis.values, pieces, n_neighbors)
 
         return self._trial_of_rows(

@@ -80,10 +80,10 @@ class HeatKernel(DiffusionKernel):
     what it lacks.
 
     It depends on the training rows, so it has to be fitted. A new row that equals a training row
-    has the features of that row. The features of any other row are the mean of those of its
-    ``n_neighbors`` nearest training rows, scaled to norm 1. For many rows, `learn_anchors` uses the
-    anchor graph of Liu et al.: each row has weights on the anchors nearest to it, which give its
-    features.
+    has the features of that row. The features of any other row are the mean of the diffusion
+    coordinates of its ``n_neighbors`` nearest training rows, scaled to norm 1
+    (``kernelmeans.heat.extension.Extension``). For many rows, `learn_anchors` uses the anchor graph
+    of Liu et al.: each row has weights on the anchors nearest to it, which give its features.
 
     Parameters
     ----------
@@ -203,9 +203,10 @@ class HeatKernel(DiffusionKernel):
         self.neighbor_recall = sought.recall
 
         def settle(basis: Basis) -> None:
-            features = basis.features[source].astype(distinct.nearest.rows.dtype)
+            dtype = distinct.nearest.rows.dtype
+            features, norms = (of[source].astype(dtype) for of in (basis.features, basis.norms))
             residuals = None if basis.residuals is None else basis.residuals[source]
-            self._features = Extension(*distinct, features, n_neighbors, residuals)
+            self._features = Extension(*distinct, features, n_neighbors, residuals, norms)
             self._fitted(basis.t, basis.values, pieces, n_neighbors)
 
         return self._trial_of_rows(
