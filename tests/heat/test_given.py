@@ -637,6 +637,24 @@ class TestRefusals:
             MultiKernelPowerKMeans(2, kernels=[item]).fit(affinities())
 
 
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"kernel": "graph"}, "with kernel='graph' new rows are given by their edges"),
+        ({"metric": "precomputed"}, "with metric='precomputed' .* by their distances"),
+        ({"kernel": "precomputed"}, "with kernel='precomputed' .* by their kernel values"),
+    ],
+)
+def test_a_matrix_among_new_rows_is_refused_in_words(given, says):
+    A = affinities(10, density=1) + 99 * np.eye(10)
+    if "precomputed" not in given.get("kernel", ""):
+        A = scipy.sparse.csr_array(A)
+    model = KernelPowerKMeans(2, n_swaps=0, random_state=0, **given).fit(A)
+    says = f"^X has 7 features, but .* is expecting 10 features as input: {says} to the 10 rows of"
+    with pytest.raises(ValueError, match=says):
+        model.predict(A[:7, :7])
+
+
 def test_a_graph_that_is_taken_for_rows_causes_a_warning():
     """One edge that differs, or none beside loops, is enough for rows of features."""
     graph = scipy.sparse.csr_array(affinities())

@@ -103,10 +103,33 @@ class Input:
             X, rows = rows[:], None
         if rows is not None:
             return check_rows(estimator, rows, reset)
+        shape: tuple[int, ...] = getattr(X, "shape", ())
+        if self.pairwise and not reset and len(shape) == 2:
+            self.check_width(estimator, shape[1])
         sparse: Any = False if self.holds_values else "csr"
         given = {"accept_sparse": sparse, "dtype": dtype, "order": "C"}
         with read_as_numbers(X, self.pairwise):
             return as_floats(validate_data(estimator, X, reset=reset, **given), dtype)
+
+    @property
+    def title(self) -> str:
+        """The parameter that says what X holds, and its value, for messages."""
+        name = "metric" if self.parameters["kernel"] == "heat" else "kernel"
+        return option(name, self.parameters[name])
+
+    def check_width(self, estimator: Any, width: int) -> None:
+        """Refuse new rows that have not one value for each training row, as those of a new graph.
+
+        The first words are scikit-learn's.
+        """
+        if width != (size := estimator.n_features_in_):
+            values = {"heat": "distances", "graph": "edges"}
+            raise ValueError(
+                f"X has {width} features, but {type(estimator).__name__} is expecting {size} "
+                f"features as input: with {self.title} new rows are given by their "
+                f"{values.get(self.parameters['kernel'], 'kernel values')} to the {size} rows of "
+                "the fit, in the order of the fit."
+            )
 
     def resolve(
         self, X: Data, sample_weight: Array, n_clusters: int, seed: int
@@ -153,11 +176,9 @@ class Input:
     def check_compared(self, what: str, remedy: str = "") -> None:
         """Refuse to compare rows, as ``what`` does, where X holds none."""
         if self.pairwise:
-            name = "metric" if self.parameters["kernel"] == "heat" else "kernel"
             raise ValueError(
-                f"{what} compares rows of features, and with "
-                f"{option(name, self.parameters[name])} X holds none: {remedy}pass the rows "
-                "themselves."
+                f"{what} compares rows of features, and with {self.title} X holds none: "
+                f"{remedy}pass the rows themselves."
             )
 
     def compared_rows(self, kernel: Any, X: Data, sample_weight: Array) -> DistinctRows:
