@@ -38,10 +38,10 @@ TRUSTED_TYPES = (
     "kernelmeans.estimators.tree.ClusterTree",
     "kernelmeans.estimators.views.View",
     "kernelmeans.heat.anchors.AnchorFeatures",
+    "kernelmeans.heat.extension.Extension",
     "kernelmeans.heat.given.DistancesKernel",
     "kernelmeans.heat.given.EdgeRows",
     "kernelmeans.heat.given.GraphKernel",
-    "kernelmeans.heat.extension.Extension",
     "kernelmeans.heat.kernel.Extension",  # of older files
     "kernelmeans.heat.kernel.HeatKernel",
     "kernelmeans.heat.neighbors.NearestRows",
