@@ -233,7 +233,12 @@ def neighbor_graph(model: Any, X: Any, far: Any, k: int, per: int) -> Graph | No
         near = nearest(model, X, far, number)
         if near is None:
             return None
-        if not auto or count_large(pieces(near + near.T), k) <= k:
+        found = in_pieces(near + near.T, k, number)
+        if found is None:
+            return None
+        n_large = len(found.kept)
+        by_chance = model.metric != "precomputed" and n_large == k > groups(found, far).max() + 1
+        if not auto or not (by_chance or count_large(pieces(near + near.T), k) > k):
             break
     weighed = [edge_weights(D, model.density, per) for D in rounded_distances(model, X, far)]
     edges = [(near * W, power, dimension) for W, power, dimension in weighed]
@@ -293,27 +298,41 @@ def check_time(found: Any, values: Any, k: int, n_pieces: int, rounding: Any) ->
     close("t_", found, exact, exact * (2e-9 + moved))
 
 
+def groups(graph: Graph, far: Any) -> Any:
+    """The group of each piece that is kept; near ones are in one."""
+    group = np.arange(len(graph.kept))
+    if len(group) == 1:
+        return group
+    assert graph.n_neighbors is not None
+    D = np.sqrt(np.maximum(far, 0))
+    np.fill_diagonal(D, -1)
+    ordered = np.sort(D, axis=1)
+    reach = np.quantile(ordered[:, graph.n_neighbors - 1], 0.99)
+    last = ordered[:, min(2 * graph.n_neighbors, len(D)) - 1]
+    near = np.full((len(group), len(group)), False)
+    for i, j in permutations(range(len(group)), 2):
+        pair = np.ix_(graph.kept[i], graph.kept[j])
+        least = (D / np.minimum(reach, last[:, None]))[pair].min()
+        if abs(least - 1) < MOST_ROUNDING:
+            raise Refused("rounding decides which pieces are near")
+        near[i, j] = least < 1
+    # Of two near pieces one is not the largest, whose own nearest rows are not looked at.
+    sizes = np.array([len(piece) for piece in graph.kept])
+    if (near != near.T).any() and (sizes == sizes[0]).sum() > 1:
+        raise Refused("equal sizes leave open which piece is the largest")
+    for i, j in zip(*np.nonzero(near), strict=True):
+        if i:
+            group[group == group[j]] = group[i]
+    return np.unique(group, return_inverse=True)[1]
+
+
 def apart(model: Any, graph: Graph, F: Any, far: Any, k: int) -> Any:
     """Features with a mark for each group of near pieces, if these are fewer than clusters."""
     if model.t != "auto" or len(graph.kept) == k:
         return F
     group = np.arange(len(graph.kept))
-    if model.kernel == "heat" and model.metric != "precomputed" and len(group) > 1:
-        assert graph.n_neighbors is not None
-        D = np.sqrt(far)
-        np.fill_diagonal(D, -1)
-        ordered = np.sort(D, axis=1)
-        reach = np.quantile(ordered[:, graph.n_neighbors - 1], 0.99)
-        last = ordered[:, min(2 * graph.n_neighbors, len(D)) - 1]
-        # Of two near pieces one is not the largest.
-        for i, j in permutations(range(len(group)), 2):
-            pair = np.ix_(graph.kept[i], graph.kept[j])
-            least = (D / np.minimum(reach, last[:, None]))[pair].min()
-            if i and abs(least - 1) < MOST_ROUNDING:
-                raise Refused("rounding decides which pieces are near")
-            if i and least < 1:
-                group[group == group[j]] = group[i]
-    _, group = np.unique(group, return_inverse=True)
+    if model.kernel == "heat" and model.metric != "precomputed":
+        group = groups(graph, far)
     sizes = np.bincount(group, weights=[len(piece) for piece in graph.kept])
     if len(sizes) == 1:
         return F

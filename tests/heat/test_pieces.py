@@ -14,7 +14,7 @@ from sklearn.neighbors import kneighbors_graph
 import data
 from kernelmeans import KernelKMeans, KernelPowerKMeans
 from kernelmeans._memory import remembering
-from kernelmeans.heat import HeatKernel
+from kernelmeans.heat import HeatKernel, auto_neighbors
 from kernelmeans.heat.neighbors import NearestRows
 from kernelmeans.heat.pieces import (
     find_connection,
@@ -52,6 +52,24 @@ def test_as_many_pieces_as_clusters_are_the_clusters(sizes):
     X, y = groups(*sizes)
     model = fitted(X, len(sizes), n_neighbors=6)
     assert model.n_pieces_ == len(sizes)
+    assert adjusted_rand_score(model.labels_, y) == 1
+
+
+def test_pieces_that_chance_parted_are_no_clusters():
+    """A gap in one of three lines, and two lines in one piece: three pieces for three clusters."""
+    rng, y = np.random.default_rng(25003), np.repeat([0, 1, 2], 250)
+    X = np.vstack(
+        [
+            np.c_[rng.uniform(0, 10, 250), 0.9 * line + 0.12 * rng.standard_normal(250)]
+            for line in range(3)
+        ]
+    )
+    usual = auto_neighbors(750, 3)
+    by_chance = fitted(X, 3, n_neighbors=usual)
+    assert by_chance.n_pieces_ == 3
+    assert adjusted_rand_score(by_chance.labels_, y) < 0.6
+    model = fitted(X, 3)
+    assert model.n_neighbors_ == 2 * usual
     assert adjusted_rand_score(model.labels_, y) == 1
 
 

@@ -133,7 +133,7 @@ class Spectrum(NamedTuple):
         values = np.concatenate([values for values, _ in pairs])
         order = np.lexsort((-values, rank > 0))[:count]
         values, piece, rank = values[order], piece[order], rank[order]
-        is_apart = is_apart and pieces.groups.max() > 0 and pieces.n_kept < n_clusters
+        is_apart = is_apart and pieces.n_groups > 1 and pieces.n_kept < n_clusters
         degrees = graph.sum(axis=1)
         return cls(S, degrees, pieces, pairs, values, piece, rank, n_clusters, is_apart)
 

@@ -89,7 +89,8 @@ class HeatKernel(DiffusionKernel):
     ----------
     n_neighbors : "auto" or int, default="auto"
         Neighbours of a row, itself included, at least 2. ``"auto"`` is `auto_neighbors`, or twice
-        as many if the graph would otherwise have more pieces than clusters.
+        as many if the graph would otherwise have more pieces than clusters, or as many, some of
+        which are near each other (``kernelmeans.heat.pieces.grouped``).
     t : "auto", "states" or float, default="auto"
         Time. ``"states"`` is the time at which there are as many states as clusters, among those of
         the 2 k + 10 leading eigenpairs (``kernelmeans.heat.basis.solve_time``). It is slightly
@@ -239,20 +240,27 @@ class HeatKernel(DiffusionKernel):
     def _graph_of(
         self, sought: NearestRows, n_neighbors: int, n_clusters: int
     ) -> tuple[Data, Pieces, int, Callable[[], Data] | None]:
-        """The graph of `_neighbor_graph` of some nodes, and how its pieces belong together."""
+        """The graph of `_neighbor_graph` of some nodes, and how its pieces belong together.
+
+        With ``"auto"`` it has twice as many neighbours where it has a piece for each cluster, and
+        some of these are near, so that chance parted them.
+        """
         n_nodes = int(sought.rows.shape[0])
         density = self._settle_density(partial(self._distances, sought, n_neighbors), n_nodes)
-        graph, pieces, n_neighbors, denser = self._neighbor_graph(
-            partial(sought.graph, keeps_far=not self._cuts_far),
-            density,
-            n_neighbors,
-            n_nodes,
-            n_clusters,
-        )
-        pieces = without_near(pieces, n_clusters, sought, n_neighbors)
-        if self._is_apart and 1 < pieces.n_kept < n_clusters:
-            pieces = grouped(pieces, sought, n_neighbors)
-        return graph, pieces, n_neighbors, denser
+        weigh = partial(sought.graph, keeps_far=not self._cuts_far)
+        tried = [n_neighbors, min(2 * n_neighbors, n_nodes)] if self._cuts_far else [n_neighbors]
+        for number in tried:
+            graph, pieces, used, denser = self._neighbor_graph(
+                weigh, density, number, n_nodes, n_clusters
+            )
+            pieces = without_near(pieces, n_clusters, sought, used)
+            near = grouped(pieces, sought, used) if pieces.n_kept > 1 else pieces
+            by_chance = pieces.n_kept == n_clusters > near.n_groups
+            if used > n_neighbors or not by_chance:
+                break
+        if self._is_apart and pieces.n_kept < n_clusters:
+            pieces = near
+        return graph, pieces, used, denser
 
     @staticmethod
     def _distances(

@@ -54,6 +54,11 @@ class Pieces(NamedTuple):
         return np.arange(self.n_kept) if self.group is None else self.group
 
     @property
+    def n_groups(self) -> int:
+        """The number of groups."""
+        return int(self.groups.max()) + 1
+
+    @property
     def marks(self) -> Array:
         """One column for each group of pieces that are kept, see `apart`; zeros for other rows.
 
