@@ -233,13 +233,20 @@ def neighbor_graph(model: Any, X: Any, far: Any, k: int, per: int) -> Graph | No
         near = nearest(model, X, far, number)
         if near is None:
             return None
-        found = in_pieces(near + near.T, k, number)
-        if found is None:
-            return None
-        n_large = len(found.kept)
-        by_chance = model.metric != "precomputed" and n_large == k > groups(found, far).max() + 1
-        if not auto or not (by_chance or count_large(pieces(near + near.T), k) > k):
+        if not auto or count_large(pieces(near + near.T), k) <= k:
             break
+    found = in_pieces(near + near.T, k, number)
+    if found is None:
+        return None
+    if (
+        auto
+        and model.metric != "precomputed"
+        and len(found.kept) == k > groups(found, far).max() + 1
+    ):
+        more = links(model, X, found, far)
+        if more is None:
+            return None
+        near = np.maximum(near, more)
     weighed = [edge_weights(D, model.density, per) for D in rounded_distances(model, X, far)]
     edges = [(near * W, power, dimension) for W, power, dimension in weighed]
     graphs = [((B + B.T) / 2, power, dimension) for B, power, dimension in edges]
@@ -324,6 +331,23 @@ def groups(graph: Graph, far: Any) -> Any:
         if i:
             group[group == group[j]] = group[i]
     return np.unique(group, return_inverse=True)[1]
+
+
+def links(model: Any, X: Any, graph: Graph, far: Any) -> Any:
+    """Which edges to twice as many neighbours lead to another piece, and are not far."""
+    assert graph.n_neighbors is not None
+    near = nearest(model, X, far, min(2 * graph.n_neighbors, len(far)))
+    if near is None:
+        return None
+    piece = np.zeros(len(far), int)
+    for number, rows in enumerate(graph.lost + graph.kept):
+        piece[rows] = number
+    D = np.sqrt(np.maximum(far, 0))
+    reach = np.quantile(np.sort(D, axis=1)[:, graph.n_neighbors - 1], 0.99)
+    across = near * (piece[:, None] != piece)
+    if (np.abs(D / reach - 1)[across > 0] < MOST_ROUNDING).any():
+        raise Refused("rounding decides which rows are near")
+    return across * (reach >= D)
 
 
 def apart(model: Any, graph: Graph, F: Any, far: Any, k: int) -> Any:

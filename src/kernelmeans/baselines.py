@@ -305,7 +305,7 @@ class RKKM(OneKernelClusterer):
         Number of neighbours of a row in the graph of the heat kernel, the row itself included.
         ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded. For a single column it is twice
         that, but at most n_samples / n_clusters. Either doubles if the graph would have more large
-        pieces than there are clusters, or as many, some of which are near each other.
+        pieces than there are clusters.
     t : "auto", "states" or float, default="auto"
         Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It

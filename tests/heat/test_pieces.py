@@ -7,9 +7,10 @@ import pytest
 import scipy.linalg
 import scipy.sparse
 from numpy.testing import assert_array_equal
+from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
-from sklearn.neighbors import kneighbors_graph
+from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 
 import data
 from kernelmeans import KernelKMeans, KernelPowerKMeans
@@ -21,6 +22,7 @@ from kernelmeans.heat.pieces import (
     find_pieces,
     grouped,
     join,
+    links,
     with_rest,
     without_near,
 )
@@ -56,21 +58,31 @@ def test_as_many_pieces_as_clusters_are_the_clusters(sizes):
 
 
 def test_pieces_that_chance_parted_are_no_clusters():
-    """A gap in one of three lines, and two lines in one piece: three pieces for three clusters."""
-    rng, y = np.random.default_rng(25003), np.repeat([0, 1, 2], 250)
-    X = np.vstack(
-        [
-            np.c_[rng.uniform(0, 10, 250), 0.9 * line + 0.12 * rng.standard_normal(250)]
-            for line in range(3)
-        ]
-    )
-    usual = auto_neighbors(750, 3)
-    by_chance = fitted(X, 3, n_neighbors=usual)
-    assert by_chance.n_pieces_ == 3
-    assert adjusted_rand_score(by_chance.labels_, y) < 0.6
-    model = fitted(X, 3)
-    assert model.n_neighbors_ == 2 * usual
-    assert adjusted_rand_score(model.labels_, y) == 1
+    """The tip of a moon is a piece, and the rest is one too: two pieces for two clusters."""
+    X, y = make_moons(120, noise=0.08, random_state=2)
+    usual = auto_neighbors(120, 2)
+    parted = fitted(X, 2, n_neighbors=usual)
+    assert parted.n_pieces_ == 2
+    assert adjusted_rand_score(parted.labels_, y) < 0.2
+    model = fitted(X, 2)
+    assert (model.n_pieces_, model.n_neighbors_) == (1, usual)
+    assert adjusted_rand_score(model.labels_, y) > 0.95
+
+
+def test_links_join_near_pieces_alone():
+    corners = np.repeat([[0, 0], [1.15, 0], [50, 50]], 60, axis=0)
+    X, n_neighbors = corners + np.random.default_rng(0).random((180, 2)), 4
+    nearest = NearestRows(X, "euclidean")
+    pieces = find_pieces(nearest.graph(n_neighbors), 9)
+    found = links(pieces, nearest, n_neighbors).tocoo()
+    far = NearestNeighbors(n_neighbors=n_neighbors - 1).fit(X).kneighbors()[0][:, -1]
+    edges = kneighbors_graph(X, 2 * n_neighbors - 1, mode="distance").tocoo()
+    across = pieces.labels[edges.row] != pieces.labels[edges.col]
+    across &= edges.data <= np.quantile(far, 0.99)
+    expected = set(zip(edges.row[across], edges.col[across], strict=True))
+    assert set(zip(found.row, found.col, strict=True)) == expected
+    assert len(expected) > 0
+    assert not any(found.row // 120 != found.col // 120)
 
 
 def crumbs(*gaps):

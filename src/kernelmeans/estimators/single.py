@@ -189,9 +189,8 @@ class KernelPowerKMeans(OneKernelClusterer):
         Number of neighbours of a row in the graph of the heat kernel, the row itself included.
         ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded. For a single column it is twice
         that, but at most n_samples / n_clusters. Either doubles if the graph would have more large
-        pieces than there are clusters, or as many, some of which are near each other. If the graph
-        connects rows with anchors (``approximation="landmarks"``), it is their number for each row,
-        by default 5.
+        pieces than there are clusters. If the graph connects rows with anchors
+        (``approximation="landmarks"``), it is their number for each row, by default 5.
     t : "auto", "states" or float, default="auto"
         Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It
@@ -530,9 +529,8 @@ class KernelKMeans(OneKernelClusterer):
         Number of neighbours of a row in the graph of the heat kernel, the row itself included.
         ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded. For a single column it is twice
         that, but at most n_samples / n_clusters. Either doubles if the graph would have more large
-        pieces than there are clusters, or as many, some of which are near each other. If the graph
-        connects rows with anchors (``approximation="landmarks"``), it is their number for each row,
-        by default 5.
+        pieces than there are clusters. If the graph connects rows with anchors
+        (``approximation="landmarks"``), it is their number for each row, by default 5.
     t : "auto", "states" or float, default="auto"
         Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It

@@ -156,10 +156,14 @@ class DiffusionKernel(Kernel):
             n_neighbors = min(2 * n_neighbors, most)
             graph = weigh(n_neighbors, density)
             pieces = find_pieces(graph, n_clusters)
+        return graph, pieces, n_neighbors, self._denser(weigh, density, n_neighbors)
+
+    def _denser(
+        self, weigh: Callable[[int, Density], Data], density: Density, n_neighbors: int
+    ) -> Callable[[], Data] | None:
+        """Returns the graph in which density counts more, if that may be chosen."""
         more = density.denser() if self._given["density"] == "auto" else None
-        if more is None:
-            return graph, pieces, n_neighbors, None
-        return graph, pieces, n_neighbors, lambda: weigh(n_neighbors, more)
+        return None if more is None else partial(weigh, n_neighbors, more)
 
     def _settle_density(
         self, near: Callable[[int, int], tuple[Array, Array | None]], n_rows: int

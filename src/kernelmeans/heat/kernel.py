@@ -37,7 +37,15 @@ from kernelmeans.heat.neighbors import (
     auto_neighbors,
     without_loops,
 )
-from kernelmeans.heat.pieces import Pieces, grouped, join, warn_of_pieces, without_near
+from kernelmeans.heat.pieces import (
+    Pieces,
+    find_pieces,
+    grouped,
+    join,
+    links,
+    warn_of_pieces,
+    without_near,
+)
 from kernelmeans.kernels.kernel import Kernel
 
 #: Neighbours of the kernels of the family, in units of ``n_neighbors="auto"``. The larger number
@@ -89,8 +97,8 @@ class HeatKernel(DiffusionKernel):
     ----------
     n_neighbors : "auto" or int, default="auto"
         Neighbours of a row, itself included, at least 2. ``"auto"`` is `auto_neighbors`, or twice
-        as many if the graph would otherwise have more pieces than clusters, or as many, some of
-        which are near each other (``kernelmeans.heat.pieces.grouped``).
+        as many if the graph would otherwise have more pieces than clusters. If it has as many, near
+        pieces are joined by more edges (``kernelmeans.heat.pieces.links``).
     t : "auto", "states" or float, default="auto"
         Time. ``"states"`` is the time at which there are as many states as clusters, among those of
         the 2 k + 10 leading eigenpairs (``kernelmeans.heat.basis.solve_time``). It is slightly
@@ -242,25 +250,25 @@ class HeatKernel(DiffusionKernel):
     ) -> tuple[Data, Pieces, int, Callable[[], Data] | None]:
         """The graph of `_neighbor_graph` of some nodes, and how its pieces belong together.
 
-        With ``"auto"`` it has twice as many neighbours where it has a piece for each cluster, and
-        some of these are near, so that chance parted them.
+        With ``"auto"`` it has the `links` between its pieces too where it has one for each cluster,
+        and some of these are near, so that chance may have parted them.
         """
         n_nodes = int(sought.rows.shape[0])
         density = self._settle_density(partial(self._distances, sought, n_neighbors), n_nodes)
         weigh = partial(sought.graph, keeps_far=not self._cuts_far)
-        tried = [n_neighbors, min(2 * n_neighbors, n_nodes)] if self._cuts_far else [n_neighbors]
-        for number in tried:
-            graph, pieces, used, denser = self._neighbor_graph(
-                weigh, density, number, n_nodes, n_clusters
-            )
-            pieces = without_near(pieces, n_clusters, sought, used)
-            near = grouped(pieces, sought, used) if pieces.n_kept > 1 else pieces
-            by_chance = pieces.n_kept == n_clusters > near.n_groups
-            if used > n_neighbors or not by_chance:
-                break
+        graph, pieces, n_neighbors, denser = self._neighbor_graph(
+            weigh, density, n_neighbors, n_nodes, n_clusters
+        )
+        pieces = without_near(pieces, n_clusters, sought, n_neighbors)
+        near = grouped(pieces, sought, n_neighbors) if pieces.n_kept > 1 else pieces
+        if self._cuts_far and near.n_groups < pieces.n_kept == n_clusters:
+            weigh = partial(weigh, links=links(pieces, sought, n_neighbors))
+            graph, denser = weigh(n_neighbors, density), self._denser(weigh, density, n_neighbors)
+            pieces = without_near(find_pieces(graph, n_clusters), n_clusters, sought, n_neighbors)
+            near = grouped(pieces, sought, n_neighbors) if pieces.n_kept > 1 else pieces
         if self._is_apart and pieces.n_kept < n_clusters:
             pieces = near
-        return graph, pieces, used, denser
+        return graph, pieces, n_neighbors, denser
 
     @staticmethod
     def _distances(

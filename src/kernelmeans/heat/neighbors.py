@@ -336,7 +336,14 @@ class NearestRows:
         distances = distances[~itself].reshape(n, n_neighbors)
         return Neighbors(columns, distances, recall, surroundings.astype(np.float64), end)
 
-    def graph(self, n_neighbors: int, density: Density = FLAT, *, keeps_far: bool = True) -> Data:
+    def graph(
+        self,
+        n_neighbors: int,
+        density: Density = FLAT,
+        *,
+        keeps_far: bool = True,
+        links: Data | None = None,
+    ) -> Data:
         """The graph of `SpectralClustering(affinity="nearest_neighbors")`, or a weighted one.
 
         Parameters
@@ -348,6 +355,8 @@ class NearestRows:
         keeps_far : bool, default=True
             Whether very long edges stay. They are 20 times as long as the distance to the fifth
             neighbour of either end, and as that of most rows to their last neighbour.
+        links : CSR array of shape (n_rows, n_rows), default=None
+            Distances of more edges.
 
         Returns
         -------
@@ -357,14 +366,18 @@ class NearestRows:
         """
         columns, distances = self.near(n_neighbors - 1)
         edges = csr_of(distances.ravel(), columns, len(columns))
-        if keeps_far or n_neighbors < 2:
-            return both_ways(edges, density)
+        if not keeps_far and n_neighbors > 1:
+            edges = only(edges, ~self._are_far(columns, distances).ravel())
+        return both_ways(edges if links is None else edges + links, density)
+
+    @staticmethod
+    def _are_far(columns: IntArray, distances: Array) -> BoolArray:
         # Rows with several copies, which differ a little, are no groups.
         core = np.maximum(core_distances(distances), np.median(distances[:, -1:]))
-        is_far = np.zeros(distances.shape, np.bool_)
+        are_far = np.zeros(distances.shape, np.bool_)
         for row in np.flatnonzero(distances.max(axis=1, initial=0) > FARTHER * core):
-            is_far[row] = distances[row] > FARTHER * np.maximum(core[row], core[columns[row]])
-        return both_ways(only(edges, ~is_far.ravel()) if is_far.any() else edges, density)
+            are_far[row] = distances[row] > FARTHER * np.maximum(core[row], core[columns[row]])
+        return are_far
 
     def ranks(self) -> tuple[Data, None]:
         """For each pair of rows, the fewest neighbours with which one is a neighbour of the other.

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from kernelmeans._dialect import option
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans._warnings import are_ignored, warn_user
-from kernelmeans.heat.neighbors import NearestRows
+from kernelmeans.heat.neighbors import NearestRows, csr_of, only
 from kernelmeans.kernels.formulas import unit_rows
 
 #: Fraction of the mean cluster below which a piece of the graph is debris and no cluster.
@@ -188,6 +188,26 @@ def grouped(pieces: Pieces, nearest: NearestRows, n_neighbors: int) -> Pieces:
     return pieces._replace(group=connected_components(joined, directed=False)[1])
 
 
+def links(pieces: Pieces, nearest: NearestRows, n_neighbors: int) -> Data:
+    """Edges between near pieces: those to twice as many neighbours that are not far.
+
+    Parameters
+    ----------
+    pieces, nearest, n_neighbors
+        As for `without_near`.
+
+    Returns
+    -------
+    CSR array of shape (n_rows, n_rows)
+        The distances of their ends.
+    """
+    n_rows = len(pieces.labels)
+    columns, distances = nearest.near(min(2 * n_neighbors, n_rows) - 1)
+    is_link = pieces.labels[columns] != pieces.labels[:, None]
+    is_link &= distances <= _reach(nearest, n_neighbors)
+    return only(csr_of(distances.ravel(), columns, n_rows), is_link.ravel())
+
+
 def _reach(nearest: NearestRows, n_neighbors: int) -> float:
     """The distance to their last neighbour that 99 of 100 rows do not exceed."""
     reach = np.quantile(nearest.near(n_neighbors - 1)[1][:, -1], FAR)
@@ -314,7 +334,7 @@ def find_connection(
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelmeans.heat.neighbors import NearestRows
+    >>> from kernelmeans.heat.neighbors import NearestRows, csr_of, only
     >>> from kernelmeans.heat.pieces import find_connection
     >>> X = np.array([[0.0], [0.1], [0.3], [5.0], [5.1], [5.3]])
     >>> ranks, _ = NearestRows(X, "euclidean").ranks()
