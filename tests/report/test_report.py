@@ -249,7 +249,7 @@ def test_what_cannot_be_told_of_is_refused_in_words(model, given, error, message
 
 def test_other_columns_than_those_of_the_model_are_sent_to_table():
     genes = np.hstack([X, X])
-    says = r"X has 8 columns, and the model was fitted to 4: .* as table="
+    says = r"X has 8 features, but .* is expecting 4 .* as table=\.$"
     with pytest.raises(ValueError, match=says):
         ClusterReport(MODEL, genes)
     assert ClusterReport(MODEL, X, table=genes).to_dict()["rows"] == 150

@@ -260,12 +260,12 @@ class HeatKernel(DiffusionKernel):
             weigh, density, n_neighbors, n_nodes, n_clusters
         )
         pieces = without_near(pieces, n_clusters, sought, n_neighbors)
-        near = grouped(pieces, sought, n_neighbors) if pieces.n_kept > 1 else pieces
+        near = grouped(pieces, sought, n_neighbors)
         if self._cuts_far and near.n_groups < pieces.n_kept == n_clusters:
             weigh = partial(weigh, links=links(pieces, sought, n_neighbors))
             graph, denser = weigh(n_neighbors, density), self._denser(weigh, density, n_neighbors)
             pieces = without_near(find_pieces(graph, n_clusters), n_clusters, sought, n_neighbors)
-            near = grouped(pieces, sought, n_neighbors) if pieces.n_kept > 1 else pieces
+            near = grouped(pieces, sought, n_neighbors)
         if self._is_apart and pieces.n_kept < n_clusters:
             pieces = near
         return graph, pieces, n_neighbors, denser

@@ -177,6 +177,8 @@ def grouped(pieces: Pieces, nearest: NearestRows, n_neighbors: int) -> Pieces:
     Pieces
         The same components, in groups.
     """
+    if pieces.n_kept == 1:
+        return pieces
     # Of two near pieces one is not the largest.
     rows = np.flatnonzero((pieces.labels > 0) & pieces.kept)
     distances, columns = nearest.of(nearest.rows[rows], min(2 * n_neighbors, len(pieces.labels)))

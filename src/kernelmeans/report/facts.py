@@ -87,13 +87,13 @@ class Subject:
                 "such as KernelPowerKMeans, a pipeline that ends with one, or a ClusterSearch."
             )
         table, X = X, readable(X, *transformers, model)
-        n_columns, n_fitted = X.shape[-1], getattr(model, "n_features_in_", X.shape[-1])
-        if not transformers and n_columns != n_fitted:
-            raise ValueError(
-                f"X has {n_columns} columns, and the model was fitted to {n_fitted}: give the rows "
-                "as the model takes them, and other columns that describe the clusters as table=."
-            )
-        drawn = map_points(given, X, max_points=MAP_ROWS, random_state=random_state)
+        try:
+            drawn = map_points(given, X, max_points=MAP_ROWS, random_state=random_state)
+        except ValueError as error:
+            if transformers or "features, but" not in str(error):
+                raise
+            remedy = "Give other columns that describe the clusters as table=."
+            raise ValueError(f"{error} {remedy}") from error
         known = on_host(model.labels_)
         if len(known) != drawn.n_rows or not np.array_equal(known[drawn.rows], drawn.labels):
             known = on_host(given.predict(X))
