@@ -103,13 +103,15 @@ class Input:
             X, rows = rows[:], None
         if rows is not None:
             return check_rows(estimator, rows, reset)
-        shape: tuple[int, ...] = getattr(X, "shape", ())
-        if self.pairwise and not reset and len(shape) == 2:
-            self.check_width(estimator, shape[1])
         sparse: Any = False if self.holds_values else "csr"
         given = {"accept_sparse": sparse, "dtype": dtype, "order": "C"}
-        with read_as_numbers(X, self.pairwise):
-            return as_floats(validate_data(estimator, X, reset=reset, **given), dtype)
+        try:
+            with read_as_numbers(X, self.pairwise):
+                return as_floats(validate_data(estimator, X, reset=reset, **given), dtype)
+        except ValueError as error:
+            if self.pairwise and "features, but" in str(error):
+                raise ValueError(self._with_width(str(error), estimator.n_features_in_)) from error
+            raise
 
     @property
     def title(self) -> str:
@@ -117,19 +119,14 @@ class Input:
         name = "metric" if self.parameters["kernel"] == "heat" else "kernel"
         return option(name, self.parameters[name])
 
-    def check_width(self, estimator: Any, width: int) -> None:
-        """Refuse new rows that have not one value for each training row, as those of a new graph.
-
-        The first words are scikit-learn's.
-        """
-        if width != (size := estimator.n_features_in_):
-            values = {"heat": "distances", "graph": "edges"}
-            raise ValueError(
-                f"X has {width} features, but {type(estimator).__name__} is expecting {size} "
-                f"features as input: with {self.title} new rows are given by their "
-                f"{values.get(self.parameters['kernel'], 'kernel values')} to the {size} rows of "
-                "the fit, in the order of the fit."
-            )
+    def _with_width(self, message: str, n_rows: int) -> str:
+        """The words of scikit-learn on the width of X, and what new rows of a matrix hold."""
+        values = {"heat": "distances", "graph": "edges"}
+        return (
+            f"{message.rstrip('.')}: with {self.title} new rows are given by their "
+            f"{values.get(self.parameters['kernel'], 'kernel values')} to the {n_rows} rows of the "
+            "fit, in the order of the fit."
+        )
 
     def resolve(
         self, X: Data, sample_weight: Array, n_clusters: int, seed: int
