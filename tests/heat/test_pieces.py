@@ -83,6 +83,16 @@ def test_links_join_near_pieces_alone():
     assert set(zip(found.row, found.col, strict=True)) == expected
     assert len(expected) > 0
     assert not any(found.row // 120 != found.col // 120)
+    plain, linked = (nearest.graph(n_neighbors, links=one) for one in (None, found.tocsr()))
+    more = scipy.sparse.coo_array((np.ones(found.nnz), found.coords), found.shape).toarray()
+    np.testing.assert_allclose(linked.toarray(), plain.toarray() + (more + more.T) / 2)
+
+
+def test_a_link_of_length_zero_is_an_edge():
+    nearest = NearestRows(np.array([[0.0], [1.0], [10.0], [11.0]]), "euclidean")
+    link = scipy.sparse.csr_array(([0.0], ([1], [2])), (4, 4))
+    assert link.nnz == 1
+    assert nearest.graph(2, links=link)[1, 2] == nearest.graph(2)[0, 0] / 2 > 0
 
 
 def crumbs(*gaps):

@@ -250,8 +250,8 @@ class HeatKernel(DiffusionKernel):
     ) -> tuple[Data, Pieces, int, Callable[[], Data] | None]:
         """The graph of `_neighbor_graph` of some nodes, and how its pieces belong together.
 
-        With ``"auto"`` it has the `links` between its pieces too where it has one for each cluster,
-        and some of these are near, so that chance may have parted them.
+        Chance may have parted near pieces. With ``"auto"``, and a piece for each cluster, `links`
+        join them.
         """
         n_nodes = int(sought.rows.shape[0])
         density = self._settle_density(partial(self._distances, sought, n_neighbors), n_nodes)

@@ -367,11 +367,13 @@ class NearestRows:
         columns, distances = self.near(n_neighbors - 1)
         edges = csr_of(distances.ravel(), columns, len(columns))
         if not keeps_far and n_neighbors > 1:
-            edges = only(edges, ~self._are_far(columns, distances).ravel())
-        return both_ways(edges if links is None else edges + links, density)
+            are_far = self._are_far(columns, distances)
+            edges = only(edges, ~are_far.ravel()) if are_far.any() else edges
+        return both_ways(edges if links is None else _joined(edges, links), density)
 
     @staticmethod
     def _are_far(columns: IntArray, distances: Array) -> BoolArray:
+        """Which edges are very long."""
         # Rows with several copies, which differ a little, are no groups.
         core = np.maximum(core_distances(distances), np.median(distances[:, -1:]))
         are_far = np.zeros(distances.shape, np.bool_)
@@ -524,6 +526,14 @@ def both_ways(distances: Data, density: Density = FLAT) -> Data:
     B, own = density.weights(distances)
     B = scipy.sparse.diags_array(own, format="csr") + B
     return ((B + B.T) / 2).tocsr()
+
+
+def _joined(edges: Data, others: Data) -> Data:
+    """The edges of two CSR arrays, which share none. A sum would lose those of length 0."""
+    both = [array.tocoo() for array in (edges, others)]
+    rows, columns = np.hstack([array.coords for array in both])
+    data = np.concatenate([array.data for array in both])
+    return scipy.sparse.csr_array((data, (rows, columns)), edges.shape)
 
 
 def without_loops(graph: Data) -> Data:

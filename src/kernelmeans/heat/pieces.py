@@ -205,6 +205,8 @@ def links(pieces: Pieces, nearest: NearestRows, n_neighbors: int) -> Data:
     """
     n_rows = len(pieces.labels)
     columns, distances = nearest.near(min(2 * n_neighbors, n_rows) - 1)
+    # Where distances are equal, a wider search may find others first, and these are edges already.
+    columns, distances = columns[:, n_neighbors - 1 :], distances[:, n_neighbors - 1 :]
     is_link = pieces.labels[columns] != pieces.labels[:, None]
     is_link &= distances <= _reach(nearest, n_neighbors)
     return only(csr_of(distances.ravel(), columns, n_rows), is_link.ravel())
@@ -336,7 +338,7 @@ def find_connection(
     Examples
     --------
     >>> import numpy as np
-    >>> from kernelmeans.heat.neighbors import NearestRows, csr_of, only
+    >>> from kernelmeans.heat.neighbors import NearestRows
     >>> from kernelmeans.heat.pieces import find_connection
     >>> X = np.array([[0.0], [0.1], [0.3], [5.0], [5.1], [5.3]])
     >>> ranks, _ = NearestRows(X, "euclidean").ranks()
