@@ -29,10 +29,10 @@ class Extension:
     """Features of any row: those of the training row that it equals, or a mean near it.
 
     The mean is that of the diffusion coordinates of training rows, D^-1/2 U exp(-(1 - lambda) t),
-    of which the features are the directions. A random walk from the new row ends there, if its first
-    step leads to one of these rows. Rows of wide or small clusters have long coordinates, because
-    less heat is there. In many columns the rows near a new row of a wide cluster are mostly those
-    of a dense one. Long coordinates keep it from being lost to them.
+    of which the features are the directions. A random walk from the new row ends there, if its
+    first step leads to one of these rows. Rows of wide or small clusters have long coordinates,
+    because less heat is there. In many columns the rows near a new row of a wide cluster are mostly
+    those of a dense one. Long coordinates keep it from being lost to them.
 
     Parameters
     ----------
