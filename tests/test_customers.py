@@ -143,6 +143,7 @@ def test_the_guide_shows_what_is_printed(drawn):
         assert " ".join(part.split()) in " ".join(printed.split())
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("short_searches")
 def test_a_search_of_a_pipeline_compares_with_the_same_data_as_the_command_line(drawn, tmp_path):
     table, file = drawn[0][:300], tmp_path / "table.csv"

@@ -347,6 +347,7 @@ FAULTS = {
 ORACLES = {"oracle": 5, "oracle_heat": 5, "oracle_multi": 7}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 @pytest.mark.parametrize(
     ("name", "fault"),

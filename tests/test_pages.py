@@ -164,6 +164,7 @@ def run_command(arguments):
     assert result.exit_code == 0, f"kernelmeans {shlex.join(arguments)}\n{result.output}"
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("page", WITH_CODE)
 @pytest.mark.usefixtures("folder", "short_searches")

@@ -208,6 +208,7 @@ def test_refusals(estimator, value):
         clone(estimator).set_params(verbose=value).fit(X)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_a_search(capsys, n_jobs):
     grid = {"n_clusters": [2, 3]}

@@ -226,6 +226,7 @@ def test_a_fit_of_noise_writes_nothing_and_says_why(run, noise, switch):
     assert run("fit", noise, "-k", "2").exit_code == 0
 
 
+@pytest.mark.slow
 def test_more_clusters_are_advised_where_no_range_was_given(run, noise):
     advice = "more clusters, if you expect them, as in -k 12-36"
     assert advice in run("fit", noise).stderr

@@ -293,6 +293,7 @@ def test_a_precomputed_kernel_is_loaded(run, blobs):
     assert_array_equal(labels(), model.labels_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_predictions_of_a_table_on_disk(fit, run, blobs, suffix, small_blocks):
     assert fit("--labels", "trained.csv").exit_code == 0

@@ -760,6 +760,7 @@ def frames(draw) -> pl.DataFrame:
     )
 
 
+@pytest.mark.slow
 @given(
     frame=frames(),
     separator=st.sampled_from(",;\t|"),

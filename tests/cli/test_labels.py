@@ -202,6 +202,7 @@ class TestLike:
         run("predict", "new.model.skops", "new.csv", "--labels", "again.csv")
         assert table("again.csv")["label"].to_list() == new["label"].to_list()
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("weights", [False, True])
     def test_the_choice_of_a_search_keeps_numbers(self, run, fit, blobs, weights):
         fit()

@@ -296,6 +296,7 @@ class TestConsumers:
         with pytest.raises(ValueError, match="no row belongs to a cluster"):
             ClusterReport(self.model, [[9.0, 9.0], [-9.0, 8.0]])
 
+    @pytest.mark.slow
     def test_bars_of_rows_without_a_cluster_are_grey(self):
         search = ClusterSearch(
             KernelPowerKMeans(outliers="auto", random_state=0),
@@ -310,6 +311,7 @@ class TestConsumers:
         assert bars.count(to_rgba(GREY)) == 2
         assert "none" in {text.get_text() for text in axes.texts}
 
+    @pytest.mark.slow
     def test_a_search(self):
         search = ClusterSearch(
             KernelPowerKMeans(outliers="auto"),

@@ -383,6 +383,7 @@ def test_files_with_damaged_trees_are_refused(tmp_path, damage):
         load_model(path)
 
 
+@pytest.mark.slow
 def test_a_search_has_layers():
     search = ClusterSearch(
         KernelPowerKMeans(random_state=0), {"n_clusters": [3, 6]}, n_splits=4, random_state=0

@@ -110,6 +110,7 @@ def test_auto_takes_anchors_beyond_the_graph(monkeypatch):
     assert exact.approximation_ == "explicit"
 
 
+@pytest.mark.slow
 def test_auto_takes_no_anchors_because_memory_is_short():
     X, y = blobs(20_000, k=3)
     model = KernelPowerKMeans(3, kernel="heat", memory_budget="12MB", random_state=0)
@@ -119,6 +120,7 @@ def test_auto_takes_no_anchors_because_memory_is_short():
     assert adjusted_rand_score(y, model.labels_) > 0.99
 
 
+@pytest.mark.slow
 def test_rows_on_disk(tmp_path):
     X, y = blobs(20_000, k=3)
     np.save(tmp_path / "X.npy", X)
@@ -128,6 +130,7 @@ def test_rows_on_disk(tmp_path):
     assert_array_equal(model.predict(X), model.labels_)
 
 
+@pytest.mark.slow
 def test_dask_collections():
     array = pytest.importorskip("dask.array")
     X, y = blobs(3000, k=3)

@@ -122,6 +122,7 @@ class TestFits:
         exponents = [model.kernel_.parameters["density"] for model in (one, other)]
         assert exponents[0] == pytest.approx(exponents[1], rel=0.05)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("seed", [0, 1])
     def test_moons_that_nearly_touch(self, seed):
         X, y = make_moons(20_000, noise=0.1, random_state=seed)
@@ -151,6 +152,7 @@ class TestTime:
         sizes = [9100, 300, 300, 300]
         return make_blobs(sizes, centers=centers, cluster_std=1.5, random_state=0)
 
+    @pytest.mark.slow
     def test_it_is_chosen_for_unequal_sizes(self):
         X, y = self.blobs()
         model = anchored(4, n_components=500).fit(X)

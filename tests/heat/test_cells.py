@@ -62,6 +62,7 @@ def test_the_recall_is_estimated():
     assert abs(sought.recall(COUNT) - recall_of(found[:, 1:], known[:, 1:])) < 0.03
 
 
+@pytest.mark.slow
 def test_enough_cells_are_searched_for_a_row_farther_away():
     X = blobs(20_000)
     sought, end = cells_of(X), 80
@@ -129,6 +130,7 @@ def test_threads_change_nothing(threads):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["euclidean", "cosine", "correlation"])
 def test_rows_are_compared_as_the_metric_says(metric, monkeypatch):
     X, new = np.split(blobs(N + 50) + 3, [N])

@@ -65,6 +65,7 @@ def test_the_fewest_edges_cut_choose():
     assert_array_equal(fitted(X, t=model.t_).labels_, model.labels_)
 
 
+@pytest.mark.slow
 def test_the_cut_counts_edges_alike_and_by_weight_and_the_entropy_their_ends():
     X, _ = unequal()
     model = fitted(X)
@@ -91,6 +92,7 @@ def test_clusters_of_very_different_sizes_in_noise(part, seed):
     assert adjusted_rand_score(y, fitted(np.concatenate([X, noise])).labels_[: len(X)]) >= 0.95
 
 
+@pytest.mark.slow
 def test_halves_take_over_a_time_that_is_far_from_its_bounds():
     """With the shortest of the times that all find a small cluster, some halves do not find it."""
     X, y = make_blobs([500, 50], centers=[[0.0, 0], [6, 0]], random_state=4)

@@ -20,6 +20,7 @@ def with_copies(rng, times=30, noise=1e-7, n_repeated=20):
     return X[rows], X[rows] * (1 + noise * rng.normal(size=(len(rows), 6))), y[rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine"])
 @pytest.mark.parametrize(
     ("noise", "dtype"), [(1e-7, np.float64), (1e-10, np.float64), (1e-7, "f4")]
@@ -34,6 +35,7 @@ def test_copies_up_to_rounding_count_as_equal_rows(rng, metric, noise, dtype):
     assert_array_equal(model.predict(Z.astype(dtype)), near)
 
 
+@pytest.mark.slow
 def test_a_search_does_not_take_copies_for_clusters(rng):
     _, Z, _ = with_copies(rng, times=20, n_repeated=10)
     search = ClusterSearch(

@@ -246,6 +246,7 @@ class TestDimension:
             assert model.dimension_ == pytest.approx(oracle.intrinsic_dimension(cdist(X, X)))
             assert model.density_ == model.dimension_ / 2 + 2
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
     @pytest.mark.parametrize("factor", [1e-3, 1e3, 1e150])
     def test_units_do_not_matter(self, metric, factor):
@@ -301,6 +302,7 @@ class TestDimension:
 
 
 class TestFits:
+    @pytest.mark.slow
     @pytest.mark.parametrize("k", [-40, -3, 5, 60])
     @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array])
     def test_powers_of_two_change_no_label(self, form, k):
@@ -318,6 +320,7 @@ class TestFits:
         assert adjusted_rand_score(one.labels_[order], other.labels_) > 0.99
         assert (other.density_, other.t_) == (one.density_, one.t_)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("density", ["auto", 0, 2.5])
     @pytest.mark.parametrize("estimator", [KernelPowerKMeans, KernelKMeans, RKKM])
     def test_distances_of_scikit_learn_give_what_rows_give(self, estimator, density):

@@ -88,6 +88,7 @@ def test_new_rows_near_them_join_them():
     assert_array_equal(model.predict([[0.1, 20], [0, 19.0]]), model.labels_[y == 2][:2])
 
 
+@pytest.mark.slow
 def test_a_search_finds_them():
     X, _ = with_equal_rows()
     search = ClusterSearch(KernelPowerKMeans(), {"n_clusters": range(2, 6)}, random_state=0)

@@ -41,7 +41,7 @@ def clusters(n, *, n_values, n_columns, seed=0):
 
 @pytest.mark.parametrize(("approximation", "least"), [(None, 1), ("landmarks", 0.9)])
 @pytest.mark.parametrize("n_values", [2, 3])
-@pytest.mark.parametrize("n", [150, 600, 2000])
+@pytest.mark.parametrize("n", [150, 600, pytest.param(2000, marks=pytest.mark.slow)])
 def test_columns_of_chance_do_not_hide_clusters(n, n_values, approximation, least):
     for seed in range(3):
         X, y = clusters(n, n_values=n_values, n_columns=2, seed=seed)

@@ -34,6 +34,7 @@ def test_it_is_the_default_and_finds_shapes():
     assert_allclose(model.kernel_weights_, 0.5, atol=0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [np.asarray, scipy.sparse.csr_array], ids=["dense", "csr"])
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_it_is_its_kernels_one_by_one(metric, form):

@@ -226,6 +226,7 @@ def answers():
     return np.c_[blobs(4000, k=8, p=6)[0], 4.0 * yes]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("make", "parameters", "k"),
     [

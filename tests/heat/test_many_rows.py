@@ -39,6 +39,7 @@ def clustering(**parameters):
     return KernelPowerKMeans(K, random_state=0, **parameters)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("metric", ["euclidean", "cosine"])
 def test_labels_are_those_of_all_pairs(table, metric, monkeypatch):
@@ -71,6 +72,7 @@ def test_new_rows_go_where_their_neighbours_are(table):
     assert_array_equal(alone, model.predict(X[3000:])[:40])
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize("threads", [1, 4])
 def test_threads_change_nothing(table, threads):
@@ -83,6 +85,7 @@ def test_threads_change_nothing(table, threads):
     assert_array_equal(predicted, again.predict(X + 0.01))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many")
 def test_order_and_weights_change_nothing(table):
     X, _ = table
@@ -129,6 +132,7 @@ def test_rows_on_disk_are_loaded(table, tmp_path):
     assert_array_equal(model.predict(rows), model.labels_)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many")
 def test_a_fit_takes_no_more_memory_than_it_says():
     X, _ = blobs(15_000, p=20, k=K)
@@ -145,6 +149,7 @@ def test_a_fit_takes_no_more_memory_than_it_says():
     assert said / 8 < peak < said
 
 
+@pytest.mark.slow
 def test_a_plan_depends_on_the_size_alone(table, monkeypatch):
     X, _ = table
     monkeypatch.setattr(plan, "NOTICED", 0)

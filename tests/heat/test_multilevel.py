@@ -101,6 +101,7 @@ def test_a_star_has_no_coarser_graph():
     np.testing.assert_allclose(values, [1, 0], atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [1, 4])
 def test_threads_change_nothing(threads):
     graph = moons(21_000)
@@ -111,6 +112,7 @@ def test_threads_change_nothing(threads):
     np.testing.assert_array_equal(vectors, others)
 
 
+@pytest.mark.slow
 def test_the_graph_is_not_changed():
     graph = moons(21_000)
     before = graph.copy()

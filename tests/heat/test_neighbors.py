@@ -98,6 +98,7 @@ def test_the_number_of_neighbours_follows_rows_per_cluster(n, k, expected, in_on
     assert auto_neighbors(n, k, n_features=1) == in_one_column
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kernels", [None, "neighbors"])
 def test_equal_numbers_far_away_have_no_other_neighbours(kernels):
     # Rows have more neighbours in a single column, and a clump of equal ones more copies.
@@ -113,7 +114,7 @@ def test_equal_numbers_far_away_have_no_other_neighbours(kernels):
     assert labels[-1] not in labels[:-400]
 
 
-@pytest.mark.parametrize("n", [100, 300, 3000])
+@pytest.mark.parametrize("n", [100, 300, pytest.param(3000, marks=pytest.mark.slow)])
 def test_clusters_on_a_line_are_as_good_as_those_of_kmeans(n):
     # With half as many neighbours the graph falls apart in one draw of three.
     for seed in range(5):

@@ -135,6 +135,7 @@ def test_a_row_that_is_very_far_hides_no_group(far):
     assert adjusted_rand_score(y, model.labels_[:-1]) == 1
 
 
+@pytest.mark.slow
 def test_fits_that_share_a_graph_may_keep_other_pieces_of_it():
     # 17 rows are a twentieth of the mean of six clusters. Beside them the 12 rows are not far.
     near, far = ([50, height] + 0.01 * data.cloud(size, 2) for size, height in ((17, 3), (12, 6)))
@@ -170,7 +171,9 @@ def test_fewer_pieces_than_clusters_are_parted_where_heat_is_slow():
 
 
 @pytest.mark.parametrize("form", ["rows", "single precision", "anchors", "graph"])
-@pytest.mark.parametrize("n_clusters", [7, 9, 12])
+@pytest.mark.parametrize(
+    "n_clusters", [7, *(pytest.param(k, marks=pytest.mark.slow) for k in (9, 12))]
+)
 def test_no_cluster_holds_rows_of_two_far_pieces(form, n_clusters):
     """Though to leave a large one whole costs more than to join the small ones."""
     X, y = groups(12, 15, 34, 100, 300, 500)

@@ -164,6 +164,7 @@ def test_the_warning_is_true_of_a_cluster_with_most_rows():
         warn_if_hardly(separation, np.repeat([0, 1], [90, 10]))
 
 
+@pytest.mark.slow
 def test_such_a_cluster_of_chunks_is_named_too():
     X = dask.array.from_array(cloud(400, 400), chunks=(100, -1))
     with pytest.warns(UserWarning, match=r"Cluster \d is hardly one"):

@@ -51,6 +51,7 @@ def assert_same(one, other, order=None):
 
 
 class TestChoice:
+    @pytest.mark.slow
     def test_values_of_arrays_become_plain(self, tmp_path):
         grid = {"n_clusters": np.arange(2, 5), "kernel": np.array(["heat", "rbf"])}
         search = searched(KernelPowerKMeans(), grid)
@@ -252,6 +253,7 @@ class TestScores:
 
 
 class TestSeeds:
+    @pytest.mark.slow
     @pytest.mark.usefixtures("short_searches")
     @pytest.mark.parametrize("scoring", ["jaccard", rand_score])
     def test_parallel_fits_and_threads_change_nothing(self, scoring, processes):

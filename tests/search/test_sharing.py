@@ -62,6 +62,7 @@ def searches(monkeypatch):
     return counts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "name", "per_half"),
     [

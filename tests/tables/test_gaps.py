@@ -176,6 +176,7 @@ def test_another_order_of_rows_and_another_unit_change_rounding_alone():
     assert_allclose(TableTransformer().fit_transform(other), Z, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [slice(0, 300), slice(-300, None)], ids=["first", "last"])
 def test_a_column_with_numbers_in_one_part_of_a_long_table(place):
     rng = np.random.default_rng(0)
