@@ -44,10 +44,19 @@ class TestBounds:
         low, high = Bounds.of(scores, 10)
         np.testing.assert_allclose([low[0], high[0]], known.mean() + np.array([-width, width]))
 
+    def test_one_more_row_is_within_them_as_often_as_is_said(self):
+        scores = np.random.default_rng(0).normal(0.5, 0.2, (7, 4000))
+        low, high = Bounds.of_next(scores[:6])
+        # 0.95 each; three standard errors of 4000 draws are 41.
+        for outside in (scores[6] < low, scores[6] > high):
+            assert abs(outside.sum() - 200) <= 41
+
     def test_of_one_split_are_infinite_and_of_none_unknown(self):
         low, high = Bounds.of(np.array([[0.5, np.nan]]), 20)
         assert (low[0], high[0]) == (-np.inf, np.inf)
         assert np.isnan([low[1], high[1]]).all()
+        low, high = Bounds.of_next(np.array([[0.5, np.nan]]))
+        assert (low[0], high[0]) == (-np.inf, np.inf)
 
 
 class TestContenders:

@@ -133,6 +133,16 @@ def test_a_stability_exceeds_each_kind_of_reference():
     assert not exceeds(0.59, reference[1:])
 
 
+def test_of_twenty_draws_one_may_be_more_stable():
+    reference = np.full((2, 10), 0.3)
+    reference[0, 0] = 0.95
+    assert exceeds(0.9, reference)
+    reference[1, 3] = 0.9
+    assert exceeds(0.9, reference)
+    reference[1, 4] = 0.91
+    assert not exceeds(0.9, reference)
+
+
 def test_nothing_exceeds_data_that_is_perfectly_stable_without_clusters():
     assert not exceeds(1.0, np.ones((2, 3)))
 

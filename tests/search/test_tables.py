@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import StandardScaler
@@ -32,6 +33,18 @@ def test_a_dense_middle_and_four_wide_corners(kernel):
     search = ClusterSearch(KernelPowerKMeans(kernel=kernel), random_state=0).fit(X)
     assert search.best_params_ == {"n_clusters": 5}
     assert adjusted_rand_score(y, search.labels_) > 0.85
+
+
+@pytest.mark.slow
+def test_a_long_table_has_no_clusters_by_chance():
+    """Its rows are a little sparser near the middle, where all halves cut it."""
+    X = np.random.default_rng(4).uniform(size=(200, 2)) * [8, 1]
+    search = ClusterSearch(KernelPowerKMeans(), {"n_clusters": [2, 3, 4]}, random_state=0).fit(X)
+    assert search.results_["mean_stability"][0] > 0.85
+    assert search.best_params_ == {"n_clusters": 1}
+    X[:, 0] += X[:, 0] > 4
+    search = clone(search).fit(X)
+    assert adjusted_rand_score(X[:, 0] > 4, search.labels_) == 1
 
 
 def test_pieces_that_halves_do_not_have_are_none():

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.stats
 
-from kernelmeans._typing import Array
+from kernelmeans._typing import Array, IntArray
 from kernelmeans.search.rules import queues
 
 #: Probability with which each bound holds for the mean of all splits, if scores have a normal
@@ -52,19 +52,50 @@ class Bounds(NamedTuple):
         >>> low.round(2), high.round(2)
         (array([0.79]), array([0.91]))
         """
-        known = ~np.isnan(values)
-        count = known.sum(axis=0)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            mean = np.where(known, values, 0).sum(axis=0) / count
-            if len(values) == n_all:
-                return cls(mean, mean)
-            squares = np.where(known, values - mean, 0) ** 2
-            spread = np.maximum(np.sqrt(squares.sum(axis=0) / (count - 1)), LEAST_SPREAD)
-            # The mean of all splits contains those that are known.
-            left = np.sqrt(1 / count - 1 / n_all)
-        width = scipy.stats.t.ppf(CERTAIN, np.maximum(count - 1, 1)) * spread * left
-        width[count == 1] = np.inf
+        count, mean, spread = _moments(values)
+        if len(values) == n_all:
+            return cls(mean, mean)
+        # The mean of all splits contains those that are known.
+        with np.errstate(divide="ignore"):
+            width = _width(count, spread) * np.sqrt(1 / count - 1 / n_all)
         return cls(mean - width, mean + width)
+
+    @classmethod
+    def of_next(cls, values: Array) -> "Bounds":
+        """Bounds of one more row, from those that are known.
+
+        Parameters
+        ----------
+        values : ndarray of shape (n_known, n_means)
+            As for `of`.
+
+        Returns
+        -------
+        Bounds
+            Limits that the row will hardly cross.
+        """
+        count, mean, spread = _moments(values)
+        with np.errstate(divide="ignore"):
+            width = _width(count, spread) * np.sqrt(1 / count + 1)
+        return cls(mean - width, mean + width)
+
+
+def _moments(values: Array) -> tuple[IntArray, Array, Array]:
+    """For each column the known values: how many, their mean, and their standard deviation."""
+    known = ~np.isnan(values)
+    count = known.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(known, values, 0).sum(axis=0) / count
+        squares = np.where(known, values - mean, 0) ** 2
+        spread = np.maximum(np.sqrt(squares.sum(axis=0) / (count - 1)), LEAST_SPREAD)
+    return count, mean, spread
+
+
+def _width(count: IntArray, spread: Array) -> Array:
+    """Standard deviations that a value is hardly off; infinite if a single one is known."""
+    width: Array = scipy.stats.t.ppf(CERTAIN, np.maximum(count - 1, 1)) * spread
+    width[count == 1] = np.inf
+    return width
 
 
 def contenders(

@@ -130,7 +130,8 @@ class Comparison:
             known = found[~np.isnan(found).any(axis=1)]
             if not len(known):
                 return True, np.nan
-            low, high = Bounds.of(known.T, N_DRAWS)
+            low, _ = Bounds.of(known.T, N_DRAWS)
+            _, high = Bounds.of_next(known.T)
             if exceeds(own, high[:, None]) or not exceeds(own, low[:, None]):
                 break
         return exceeds(own, known), float(known.mean(axis=1).max())

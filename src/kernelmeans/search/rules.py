@@ -16,6 +16,8 @@ THRESHOLDS = {"min_jaccard": FOUND_AGAIN, "mean_prediction_strength": 0.8}
 REACHED = 0.81
 #: Part of the way from the stability of data without clusters to 1 that a choice exceeds.
 BEYOND = 0.5
+#: Fraction of the draws of data without clusters that may be more stable than a choice.
+LUCKY = 0.05
 
 
 def validity(results: Mapping[str, Any], scoring: str) -> BoolArray:
@@ -136,8 +138,9 @@ def best_of(results: Mapping[str, Any], rows: Sequence[int]) -> int | None:
 def exceeds(stability: float, reference: Array | float) -> bool:
     """Whether a stability is well beyond that of data without clusters.
 
-    One table without clusters is more stable than another by chance. So no test of means, however
-    many draws there are, keeps such tables out.
+    One table without clusters is more stable than another by chance, and long ones most. So no test
+    of means, however many draws there are, keeps such tables out, and the draws count one by one
+    too.
 
     Parameters
     ----------
@@ -149,7 +152,10 @@ def exceeds(stability: float, reference: Array | float) -> bool:
     Returns
     -------
     bool
-        True if it is more than half of the way from the mean of each kind to 1.
+        True if it is more than half of the way from the mean of each kind to 1, and of twenty draws
+        at most one is more stable.
     """
-    means = np.atleast_2d(reference).mean(axis=1)
-    return bool((stability - means > BEYOND * (1 - means)).all())
+    draws = np.atleast_2d(reference)
+    means = draws.mean(axis=1)
+    is_typical = np.mean(draws > stability) <= LUCKY
+    return bool(is_typical and (stability - means > BEYOND * (1 - means)).all())
