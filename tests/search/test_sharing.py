@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from kernelmeans import ClusterSearch, KernelPowerKMeans, MultiKernelPowerKMeans
 from kernelmeans._memory import remembered, remembering
@@ -113,6 +114,34 @@ def test_fits_to_all_rows_are_those_of_the_estimator():
     for n_clusters, labels in zip((2, 5), found.labels_by_candidate_, strict=True):
         model = KernelPowerKMeans(n_clusters, n_swaps=candidates.SWAPS, random_state=0).fit(X)
         np.testing.assert_array_equal(labels, model.labels_)
+
+
+@pytest.mark.parametrize("named", [True, False], ids=["equal steps", "functions without a name"])
+def test_numbers_of_clusters_share_the_steps_before(named, alone, monkeypatch):
+    fits, fit = [], PCA.fit_transform
+
+    def counted(self, X, y=None):
+        fits.append(self.n_components)
+        return fit(self, X, y)
+
+    monkeypatch.setattr(PCA, "fit_transform", counted)
+    first = PCA(2) if named else FunctionTransformer(lambda X: X)
+    model = make_pipeline(first, PCA(3 - named), StandardScaler(), MODEL)
+    grid = {"kernelpowerkmeans__n_clusters": [3, 4, 6]}
+    together = searched(model, grid)
+    few = len(fits)
+    fits.clear()
+    assert_same(together, alone(model, grid))
+    refit = (1 + named) * (together.best_index_ is not None)
+    assert len(fits) == (1 + named) * 3 * 5 + refit
+    assert few == (2 * 5 + refit if named else len(fits))
+
+
+def test_other_steps_are_fitted_anew(alone):
+    # The scaler writes into the numbers of the step before.
+    model = make_pipeline(PCA(2), StandardScaler(copy=False), MODEL)
+    grid = {"standardscaler__with_std": [True, False], "kernelpowerkmeans__n_clusters": [3, 4]}
+    assert_same(searched(model, grid), alone(model, grid))
 
 
 def test_what_is_remembered():

@@ -1,7 +1,8 @@
 """Candidates of a search: estimators with parameters of a grid, and fits of them."""
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from numbers import Integral
 from operator import itemgetter
@@ -14,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from kernelmeans._arrays import to_numpy
 from kernelmeans._given import plain
-from kernelmeans._memory import Found, content_hash, remembering, settling
+from kernelmeans._memory import Found, content_hash, remembered, remembering, settling
 from kernelmeans._sklearn import _safe_indexing
 from kernelmeans._text import bounded, counted
 from kernelmeans._typing import IntArray
@@ -157,9 +158,9 @@ def evaluate(
 ) -> Iterator[Outcome]:
     """Fit candidates in turn to all rows, or to half of them; nothing is raised.
 
-    A candidate takes from the one before what both look for: the neighbours in a graph depend on
-    the rows alone, and its eigenvectors on the number of neighbours. More clusters need more of
-    these, and so should come first.
+    A candidate takes from the one before what both look for: what equal steps of a pipeline make of
+    the rows, the neighbours in a graph, which depend on the rows alone, and its eigenvectors, which
+    depend on the number of neighbours. More clusters need more of these, and so should come first.
 
     Parameters
     ----------
@@ -198,6 +199,32 @@ def evaluated(
         return Outcome(None, error=bounded(f"{type(error).__name__}: {error}").rstrip("."))
 
 
+class _Steps:
+    """The memory of a pipeline whose first steps take over what the candidate before has fitted.
+
+    All candidates have the same rows. Their content is not hashed: of a table with words that takes
+    as long as to make numbers of it.
+    """
+
+    def cache(self, fit_transform: Callable[..., Any], **ignored: Any) -> Callable[..., Any]:
+        """Remember what transformers that follow each other make of the rows."""
+        chain: list[str | None] = []
+
+        def taken(transformer: Any, *given: Any, **named: Any) -> Any:
+            try:
+                chain.append(content_hash(transformer))
+            except (AttributeError, TypeError, PicklingError):  # as of functions without a name
+                chain.append(None)
+            if None in chain:
+                return fit_transform(transformer, *given, **named)
+            Z, fitted = remembered(
+                lambda: fit_transform(transformer, *given, **named), lambda: ("steps", *chain)
+            )
+            return deepcopy(Z), fitted  # the next step may write into it
+
+        return taken
+
+
 def _quick(estimator: Any, seed: int, only_unset: bool = False) -> Any:
     """A seeded clone for labels alone: it makes `SWAPS` swap moves, unless they are given."""
     model = seeded(estimator, seed, only_unset)
@@ -207,6 +234,8 @@ def _quick(estimator: Any, seed: int, only_unset: bool = False) -> Any:
         if name.split("__")[-1] == "n_swaps" and value == "auto"
     }
     model.set_params(**swaps)
+    if isinstance(model, Pipeline) and model.memory is None:
+        model.set_params(memory=_Steps())
     if isinstance(last := last_step(model), KernelClusterer):
         last._for_labels = True  # the fit leaves out what labels do not need
     return model

@@ -114,8 +114,8 @@ default="jaccard"
         ``separate``, whether the clusters are pieces of X that no near neighbours connect;
         ``inertia``, which must not be compared; ``eigengap``, the number of clusters that the
         eigenvalues of a heat kernel suggest; ``mean_fit_time`` in seconds for a half, without
-        the neighbours that another candidate has found before. Scores of a candidate that fails, or
-        finds fewer clusters than it is asked for, are NaN.
+        the steps and neighbours that another candidate has found before. Scores of a candidate
+        that fails, or finds fewer clusters than it is asked for, are NaN.
     best_index_ : int or None
         The chosen candidate. None if no clusters would be found again.
     best_params_ : dict
