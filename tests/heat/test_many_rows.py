@@ -150,10 +150,12 @@ def test_a_fit_takes_no_more_memory_than_it_says():
 
 
 @pytest.mark.slow
-def test_a_plan_depends_on_the_size_alone(table, monkeypatch):
+def test_a_plan_depends_on_the_size_alone(table, monkeypatch, capsys):
     X, _ = table
     monkeypatch.setattr(plan, "NOTICED", 0)
-    slow = clustering().fit(X)
+    slow = clustering(verbose=1).fit(X)
+    first = "[KernelPowerKMeans] fit: may take about 0 s on two cores\n"
+    assert capsys.readouterr().out.startswith(first)
     assert slow.approximation_ == "explicit"
     assert "which takes about 0 s on two cores, while anchors take" in slow.approximation_reason_
     monkeypatch.setattr(plan, "GRAPH_ROWS", 1000)

@@ -198,6 +198,8 @@ class KernelClusterer(
         seeds = rng.randint(SEEDS, size=starts.n_init).tolist()
         request = Request.of(self.get_params(deep=False))
         plan = make_plan(kernels, rows, request, budget, device)
+        if plan.forecast is not None:
+            self._say(1, f"fit: may take {plan.forecast}")
         warn_of_zero_rows(kernel, X)
         reporter = Reporter(self, X, starts.n_init)
         # More threads would wait for the same device.
