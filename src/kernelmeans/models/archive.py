@@ -202,7 +202,9 @@ def _check_array(name: str, array: np.ndarray[Any, Any], may_be_text: bool) -> N
     kinds = "fiubVU" if may_be_text else "fiubV"
     if array.dtype.kind not in kinds or array.dtype.fields:
         raise ValueError(f"{name} holds {array.dtype} values")
-    if array.dtype.kind == "f" and not (np.isfinite(array) | (array == _INFINITE.get(name))).all():
+    # Against None NumPy would compare each number as an object.
+    infinite = _INFINITE.get(name, 0)
+    if array.dtype.kind == "f" and not (np.isfinite(array) | (array == infinite)).all():
         raise ValueError(f"{name} holds NaN or infinity")
 
 
