@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kernelmeans.search.rules import best_of, exceeds, queues, validity
+from kernelmeans.search.rules import best_of, exceeds, is_rare, queues, validity
 
 
 def columns(**given):
@@ -134,13 +134,15 @@ def test_a_stability_exceeds_each_kind_of_reference():
 
 
 def test_of_twenty_draws_one_may_be_more_stable():
-    reference = np.full((2, 10), 0.3)
-    reference[0, 0] = 0.95
-    assert exceeds(0.9, reference)
-    reference[1, 3] = 0.9
-    assert exceeds(0.9, reference)
-    reference[1, 4] = 0.91
-    assert not exceeds(0.9, reference)
+    draws = np.full((2, 10), 0.3)
+    draws[0, 0] = 0.95
+    assert is_rare(0.9, draws, 200)
+    draws[1, 3] = 0.9
+    assert is_rare(0.9, draws, 200)
+    draws[1, 4] = 0.91
+    assert not is_rare(0.9, draws, 200)
+    # Of few rows more draws are that stable by chance.
+    assert is_rare(0.9, draws, 199)
 
 
 def test_nothing_exceeds_data_that_is_perfectly_stable_without_clusters():

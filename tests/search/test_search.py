@@ -583,8 +583,7 @@ class TestCallbacks:
             ("all rows", 4),
             ("splits", 2 * 4 * 3),
             ("pieces", 10),
-            ("reference", 4),
-            ("reference", 4),
+            *[("reference", 4)] * 5,
         ]
         tasks = [task for name, count in ended for task in [*["candidate"] * count, name]]
         expected = ["setup", *tasks, "fit", "teardown"]

@@ -16,7 +16,7 @@ from kernelmeans.search.candidates import clusters_parameter, evaluated, last_st
 from kernelmeans.search.pieces import clusters_in
 from kernelmeans.search.record import Record
 from kernelmeans.search.reference import KINDS
-from kernelmeans.search.rules import exceeds
+from kernelmeans.search.rules import exceeds, is_rare
 from kernelmeans.search.runner import Runner
 from kernelmeans.search.splits import SEEDS, Samples, Split
 
@@ -134,7 +134,8 @@ class Comparison:
             _, high = Bounds.of_next(known.T)
             if exceeds(own, high[:, None]) or not exceeds(own, low[:, None]):
                 break
-        return exceeds(own, known), float(known.mean(axis=1).max())
+        more = exceeds(own, known) and is_rare(own, known, rows.n_rows)
+        return more, float(known.mean(axis=1).max())
 
     def _stabilities(
         self,

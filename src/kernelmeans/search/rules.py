@@ -18,6 +18,8 @@ REACHED = 0.81
 BEYOND = 0.5
 #: Fraction of the draws of data without clusters that may be more stable than a choice.
 LUCKY = 0.05
+#: Rows from which on the draws count one by one. Halves of fewer often agree entirely by chance.
+COMPARED_ROWS = 200
 
 
 def validity(results: Mapping[str, Any], scoring: str) -> BoolArray:
@@ -138,9 +140,8 @@ def best_of(results: Mapping[str, Any], rows: Sequence[int]) -> int | None:
 def exceeds(stability: float, reference: Array | float) -> bool:
     """Whether a stability is well beyond that of data without clusters.
 
-    One table without clusters is more stable than another by chance, and long ones most. So no test
-    of means, however many draws there are, keeps such tables out, and the draws count one by one
-    too.
+    One table without clusters is more stable than another by chance. So no test of means, however
+    many draws there are, keeps such tables out.
 
     Parameters
     ----------
@@ -152,10 +153,30 @@ def exceeds(stability: float, reference: Array | float) -> bool:
     Returns
     -------
     bool
-        True if it is more than half of the way from the mean of each kind to 1, and of twenty draws
-        at most one is more stable.
+        True if it is more than half of the way from the mean of each kind to 1.
     """
-    draws = np.atleast_2d(reference)
-    means = draws.mean(axis=1)
-    is_typical = np.mean(draws > stability) <= LUCKY
-    return bool(is_typical and (stability - means > BEYOND * (1 - means)).all())
+    means = np.atleast_2d(reference).mean(axis=1)
+    return bool((stability - means > BEYOND * (1 - means)).all())
+
+
+def is_rare(stability: float, draws: Array, n_rows: int) -> bool:
+    """Whether hardly any data without clusters are more stable.
+
+    A long table often has a sparser place near its middle, where all halves cut it. Its stability
+    is far beyond the mean of others like it.
+
+    Parameters
+    ----------
+    stability : float
+        Mean stability of a candidate.
+    draws : ndarray of shape (n_kinds, n_draws)
+        Stability on draws of data without clusters.
+    n_rows : int
+        Number of rows in each. Draws of fewer than `COMPARED_ROWS` rows tell nothing.
+
+    Returns
+    -------
+    bool
+        True if of twenty draws at most one is more stable.
+    """
+    return n_rows < COMPARED_ROWS or bool(np.mean(draws > stability) <= LUCKY)
