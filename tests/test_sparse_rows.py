@@ -161,6 +161,7 @@ def compare(way, clean, times):
         np.testing.assert_array_equal(part, own)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*(semi-definite|searches for|is few|not sorted)")
 @pytest.mark.parametrize("times", [1, 2], ids=["unordered", "repeated"])
 @pytest.mark.parametrize("way", WAYS)

@@ -432,6 +432,7 @@ def test_columns_of_a_sparse_matrix_describe_clusters(run):
         assert mean == pytest.approx(matrix[labels == cluster, GENES.index(gene)].mean())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sparse", [True, False])
 def test_genes_that_differ_most_describe_clusters(run, folder, sparse):
     rng = np.random.default_rng(0)
@@ -453,6 +454,7 @@ def test_genes_that_differ_most_describe_clusters(run, folder, sparse):
     assert "7" not in told
 
 
+@pytest.mark.slow
 def test_columns_of_wide_tables_describe_clusters_whatever_they_are(run, folder):
     """Exact flags of clusters, a category and the only used columns are among those that count."""
     rng = np.random.default_rng(0)

@@ -55,6 +55,7 @@ def told(parameters: Mapping[str, Any]) -> list[str]:
     return options
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES.values(), ids=FILES)
 def test_fitted_on_the_command_line_and_used_in_python(run, file):
     file.write(file.name)
@@ -67,6 +68,7 @@ def test_fitted_on_the_command_line_and_used_in_python(run, file):
         assert_labelled_alike(model, read(file.name), f"{stem}.labels.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("file", "read"), FITS.values(), ids=FITS)
 def test_fitted_in_python_and_used_on_the_command_line(run, file, read):
     file.write(file.name)

@@ -376,6 +376,7 @@ class TestModelFiles:
             load_model(Path("new.skops"))
         return str(caught.value)
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         "change",
         [

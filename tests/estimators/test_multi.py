@@ -963,6 +963,7 @@ def test_weight_zero_is_no_row_under_any_scaling(scaling):
     assert_array_equal(whole.labels_[kept], part.labels_)
 
 
+@pytest.mark.slow
 def test_recomputed_rows_of_several_kernels_leave_room_for_restarts(monkeypatch):
     batches = []
     solve = base.solve

@@ -50,6 +50,7 @@ def reach_by_search(X, labels):
 
 
 class TestReach:
+    @pytest.mark.slow
     @pytest.mark.parametrize("seed", range(4))
     @pytest.mark.parametrize("make", ["blobs", "stretched", "pieces", "small"])
     def test_search(self, make, seed):

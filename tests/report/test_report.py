@@ -55,6 +55,7 @@ class Reader(HTMLParser):
         self.texts.append(data)
 
 
+@pytest.mark.slow
 def test_pages_are_whole_and_need_nothing_else(report):
     page = report.to_html()
     read = Reader(page)

@@ -209,6 +209,7 @@ def test_noise_is_no_cluster():
     assert search.results_["neighbor_consistency"][0] == pytest.approx(part * expected)
 
 
+@pytest.mark.slow
 def test_rows_left_out_do_not_ask_for_more_clusters():
     moons, _ = make_moons(400, noise=0.07, random_state=0)
     model = KernelPowerKMeans(random_state=0, outliers="auto")

@@ -209,6 +209,7 @@ def test_fifty_groups_are_found_though_few_clusters_are_never_found_again():
     assert stability[numbers <= 32].max() < 0.5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("refutes", [False, True])
 def test_it_goes_on_where_data_without_clusters_refute_what_ended_it(monkeypatch, refutes):
     """Topics: few clusters are as stable by chance, and many are found again."""
@@ -234,6 +235,7 @@ def test_each_kernel_has_its_own():
     assert (np.diff(groups) >= 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, RuntimeError])
 def test_what_is_known_when_it_ends_on_the_ladder(kind):
     X, _ = make_blobs(800, 16, centers=20, cluster_std=0.5, random_state=0)

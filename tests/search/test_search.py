@@ -591,6 +591,7 @@ class TestCallbacks:
         assert recorder.open == 0
         assert_same(watched, searched())
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("n_jobs", [None, 2])
     def test_a_true_answer_ends_the_search(self, n_jobs, processes):
         recorder = Recorder(stop_at=4 + 8 + 2)

@@ -88,7 +88,8 @@ def test_numbers_of_clusters_share_neighbors(model, name, per_half, searches, al
         assert few == 1 + 2 * 2 * per_half + (together.best_index_ is not None)
 
 
-@pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["loky", "threading"])
 def test_parallel_tasks_of_several_candidates(backend, alone, processes):
     expected = alone(n_splits=3)
     with parallel_config(backend=backend, n_jobs=2):
@@ -116,6 +117,7 @@ def test_fits_to_all_rows_are_those_of_the_estimator():
         np.testing.assert_array_equal(labels, model.labels_)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [True, False], ids=["equal steps", "functions without a name"])
 def test_numbers_of_clusters_share_the_steps_before(named, alone, monkeypatch):
     fits, fit = [], PCA.fit_transform
@@ -164,6 +166,7 @@ def test_what_is_remembered():
     assert asked == ["a", "b", "b"]
 
 
+@pytest.mark.slow
 def test_only_the_fit_of_the_choice_looks_at_borders(monkeypatch):
     looks, borders = [], Input.borders
 

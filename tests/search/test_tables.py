@@ -84,6 +84,7 @@ def test_a_count_beside_numbers_makes_no_clusters(count, seed):
     assert ClusterSearch(KernelPowerKMeans(), random_state=0).fit(X).best_index_ is None
 
 
+@pytest.mark.slow
 def test_a_large_group_and_two_small_ones_that_correlate():
     """The time that is just long enough for all rows is too short for most halves."""
     rng, sizes = np.random.default_rng(301), [400, 80, 60]
@@ -104,7 +105,8 @@ def test_dozens_of_topics():
     assert adjusted_rand_score(y, search.labels_) > 0.9
 
 
-@pytest.mark.parametrize("n_rows", [6, 12, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("n_rows", [6, 12, 30])
 def test_few_rows_have_an_answer(n_rows):
     X = np.arange(n_rows)[:, None] % 3 * 10 + np.random.default_rng(0).random((n_rows, 2))
     with pytest.warns(UserWarning, match="few for a search"):

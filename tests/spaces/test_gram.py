@@ -108,6 +108,7 @@ class Spy:
             self.alive -= size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 40, 160])
 @pytest.mark.parametrize("workers", [1, 2, 8])
 def test_recomputed_rows_stay_within_the_budget(rows, workers):

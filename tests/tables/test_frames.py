@@ -142,6 +142,7 @@ def test_frames_without_rows_are_refused_as_arrays_are(library):
             method(X[:0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("library", "kind"), COLUMNS)
 def test_a_pipeline_takes_any_column(library, kind):
     X = table(library, COLUMNS[library, kind])
