@@ -158,9 +158,9 @@ def evaluate(
 ) -> Iterator[Outcome]:
     """Fit candidates in turn to all rows, or to half of them; nothing is raised.
 
-    A candidate takes from the one before what both look for: what equal steps of a pipeline make of
-    the rows, the neighbours in a graph, which depend on the rows alone, and its eigenvectors, which
-    depend on the number of neighbours. More clusters need more of these, and so should come first.
+    A candidate takes from the one before what both look for. Equal steps of a pipeline make the
+    same of the rows. The neighbours in a graph depend on the rows alone, and its eigenvectors on
+    the number of neighbours. More clusters need more eigenvectors, and so should come first.
 
     Parameters
     ----------

@@ -157,13 +157,14 @@ default="jaccard"
     -----
     ``scoring="jaccard"`` looks at the numbers whose clusters are found again. One of them does not
     count if its stability is less than 0.81 of the best. The same holds for the Jaccard overlap of
-    its least stable cluster. With ``"jaccard"`` and ``"stability"`` the choice must also
-    be far more stable than data without clusters are in the mean, and from 200 rows on at least as
-    stable as 19 of 20 draws of these. They are Gaussian and uniform, with the principal axes of X,
-    or of what the steps of a pipeline make of X. Counts that tear the graph of neighbours keep
-    their values there. That takes a table of numbers. ``verdict_`` says if there was none. Pieces
-    of X that no near neighbours connect are clusters even so, and fewer clusters than these do not
-    count with ``"jaccard"``; parts of a piece are compared with data of the shape of this piece.
+    its least stable cluster. With ``"jaccard"`` and ``"stability"`` the choice is also
+    compared with draws of data without clusters. It must be far more stable than these are in the
+    mean. From 200 rows on, at most one of 20 draws may be more stable. The draws are Gaussian and
+    uniform, with the principal axes of X, or of what the steps of a pipeline make of X. Counts that
+    tear the graph of neighbours keep their values there. That takes a table of numbers.
+    ``verdict_`` says if there was none. Pieces of X that no near neighbours connect are clusters
+    even so, and fewer clusters than these do not count with ``"jaccard"``; parts of a piece are
+    compared with data of the shape of this piece.
 
     A candidate gets no more splits when it can hardly be chosen any more, and the search ends when
     a single one can. That is decided by bounds of the means of all ``n_splits`` splits, each of
