@@ -10,8 +10,8 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from kernelmeans._typing import Array, Data, IntArray
 
 #: The graph of a piece becomes a dense matrix up to so many rows, or if more than this fraction of
-#: its eigenpairs are needed.
-DENSE_ROWS, DENSE_FRACTION = 400, 0.2
+#: its eigenpairs are needed. Lanczos' method takes longer then.
+DENSE_ROWS, DENSE_FRACTION = 400, 0.1
 #: Largest size of a piece for Lanczos' method: how many numbers its eigenvectors have. For larger
 #: pieces coarser graphs are faster, unless there are none. In long chains of rows the gaps fall
 #: below the method's tolerance. Vectors of larger pieces are in float32.
@@ -20,8 +20,9 @@ LANCZOS_NUMBERS = 2**17
 NODES_PER_VECTOR, FEWEST_NODES = 8, 2000
 #: Vectors in addition to the pairs that are sought by coarser graphs: as a fraction, and at least.
 EXTRA, FEWEST_EXTRA = 1 / 8, 8
-#: Lanczos vectors in addition to the pairs: more of them take longer than the steps that they save.
-EXTRA_VECTORS = 20
+#: Lanczos vectors in addition to the pairs, at least, and as a fraction of the pairs. More of them
+#: take longer than the steps that they save.
+EXTRA_VECTORS, EXTRA_FRACTION = 20, 1 / 2
 #: Largest residual of eigenpairs of larger pieces; eigenvalues and leading pairs are far more
 #: accurate.
 TOLERANCE = 1e-5
@@ -69,8 +70,9 @@ def pairs_bytes(n_rows: int, n_neighbors: int, n_clusters: int) -> int:
     if need_coarser(n_rows, count):
         # Coarser graphs; vectors that are filtered, with those in addition, and features.
         return graph + 4 * 7 * numbers
-    # Lanczos' vectors, the eigenvectors, and the features.
-    return graph + 8 * 5 * numbers
+    # Dense matrices or Lanczos' vectors, the eigenvectors, and the features.
+    method = 2 * max(numbers, n_rows**2 if count > DENSE_FRACTION * n_rows else 0)
+    return graph + 8 * (method + 4 * numbers)
 
 
 def leading_pairs(S: Data, rows: IntArray, count: int) -> tuple[Array, Array]:
@@ -130,7 +132,7 @@ def _lanczos(S: Data, count: int) -> tuple[Array, Array]:
     rng = np.random.default_rng(0)
     start = rng.uniform(0.5, 1.5, n)
     options = {"which": "LA", "maxiter": MOST_RESTARTS}
-    ncv = min(n, count + EXTRA_VECTORS)
+    ncv = min(n, count + EXTRA_VECTORS + int(EXTRA_FRACTION * count))
     values, vectors = eigsh(S, count, ncv=ncv, v0=start, tol=TOLERANCE, **options)
     for _ in range(count):
 
