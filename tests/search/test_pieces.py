@@ -6,6 +6,7 @@ from sklearn.datasets import make_blobs
 from sklearn.metrics import adjusted_rand_score
 
 from kernelmeans import ClusterSearch, KernelPowerKMeans
+from kernelmeans.search.comparison import Comparison
 from kernelmeans.search.pieces import IN_DEBRIS, clusters_in, pieces_of
 
 
@@ -110,3 +111,23 @@ def test_a_piece_is_divided_if_its_parts_are_more_stable_than_data_of_its_shape(
     assert search.results_["valid"].all()
     assert search.best_params_ == {"n_clusters": n_clusters}
     assert 0 < search.results_["mean_reference"][1] < 1
+
+
+@pytest.mark.usefixtures("short_searches")
+def test_candidates_that_divide_a_piece_alike_share_its_comparison(monkeypatch):
+    divided = []
+
+    def counted(self, estimator, part):
+        divided.append((part.n_rows, estimator.n_clusters))
+        return divider(self, estimator, part)
+
+    divider = Comparison._divider
+    monkeypatch.setattr(Comparison, "_divider", counted)
+    rng = np.random.default_rng(0)
+    two = rng.standard_normal((300, 2)) + np.outer(np.arange(300) % 2, [0, 8])
+    # Halves of a long group are found again, as they are in data without clusters.
+    long = rng.standard_normal((200, 2)) * [4, 1] + [30, 0]
+    search = searched(np.concatenate([two, long]), kernel="linear")
+    assert search.best_params_ == {"n_clusters": 3}
+    assert np.isfinite(search.results_["mean_reference"][1:]).all()
+    assert sorted(divided) == [(200, 2), (300, 2)]

@@ -115,9 +115,9 @@ def test_a_choice_that_is_nearly_enough_has_more_splits(monkeypatch):
         """The splits of four clusters, with a bar that is so far above what is seen at first."""
         seen = []
 
-        def beyond(self, own, *others):
-            seen.append(own)
-            return own > seen[0] + margin, 0.5
+        def beyond(self, divider):
+            seen.append(divider.stability)
+            return divider.stability > seen[0] + margin, 0.5
 
         monkeypatch.setattr(Comparison, "_beyond", beyond)
         results = searched(blurred).results_
@@ -129,9 +129,9 @@ def test_a_choice_that_is_nearly_enough_has_more_splits(monkeypatch):
 def test_data_without_clusters_are_drawn_once(monkeypatch):
     drawn = []
 
-    def counted(self, fitted, rows, kinds, draws):
+    def counted(self, divider, kinds, draws):
         drawn.extend(draws)
-        return stabilities(self, fitted, rows, kinds, draws)
+        return stabilities(self, divider, kinds, draws)
 
     stabilities = Comparison._stabilities
     monkeypatch.setattr(Comparison, "_stabilities", counted)

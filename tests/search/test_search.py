@@ -582,6 +582,7 @@ class TestCallbacks:
         ended = [
             ("all rows", 4),
             ("splits", 2 * 4 * 3),
+            ("pieces", 1),
             ("pieces", 10),
             *[("reference", 4)] * 5,
         ]

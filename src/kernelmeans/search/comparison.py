@@ -1,6 +1,7 @@
 """Candidates beside data without clusters: what is compared, and how stable it is there."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,13 @@ from kernelmeans._memory import Found
 from kernelmeans._typing import Array, BoolArray, IntArray
 from kernelmeans.metrics import stability
 from kernelmeans.search.bounds import Bounds
-from kernelmeans.search.candidates import clusters_parameter, evaluated, last_step, seeded
+from kernelmeans.search.candidates import (
+    clusters_parameter,
+    evaluate,
+    evaluated,
+    last_step,
+    seeded,
+)
 from kernelmeans.search.pieces import clusters_in
 from kernelmeans.search.record import Record
 from kernelmeans.search.reference import KINDS
@@ -24,6 +31,31 @@ from kernelmeans.search.splits import SEEDS, Samples, Split
 N_DRAWS, DRAWS = 10, 2
 #: The kind that is the rows themselves.
 ROWS = "rows"
+
+
+@dataclass(eq=False)
+class Divider:
+    """An estimator that divides rows, beside data without clusters.
+
+    Attributes
+    ----------
+    estimator : estimator
+        The estimator.
+    rows : Samples
+        The rows that it divides.
+    settled : dict
+        What its fit to all of them has chosen by itself.
+    stability : float
+        Its stability, NaN where it is not known.
+    drawn : ndarray of shape (n_kinds, n_draws)
+        Its stability on each of the data without clusters so far.
+    """
+
+    estimator: Any
+    rows: Samples
+    settled: Found
+    stability: float = np.nan
+    drawn: Array = field(default_factory=lambda: np.empty((len(KINDS), 0)))
 
 
 class Comparison:
@@ -46,8 +78,9 @@ class Comparison:
         self._draws = np.random.default_rng(seed).integers(SEEDS, size=N_DRAWS).tolist()
         self._runner = runner
         self._prepared: dict[int, Samples] = {}
-        self._divided: dict[int, list[tuple[float, tuple[Any, Found], Samples]]] = {}
-        self._drawn: dict[tuple[int, int], Array] = {}
+        self._whole: dict[int, Divider] = {}
+        # By the group of a candidate, the piece, and the clusters there: candidates share them.
+        self._of_pieces: dict[tuple[int, int, int], Divider] = {}
 
     def _counts(self, row: int, labels: IntArray) -> IntArray | None:
         """Clusters of a candidate in each piece of its rows, if they lie in pieces."""
@@ -86,67 +119,70 @@ class Comparison:
             return True, np.nan
         estimator = estimator if rows is self._samples else last_step(estimator)
         counts = self._counts(row, self._record.labels()[row])
-        comparisons = [(stability, (estimator, self._record.settled(row)), rows)]
+        if row not in self._whole:
+            self._whole[row] = Divider(estimator, rows, self._record.settled(row))
+        self._whole[row].stability = stability
+        dividers = [self._whole[row]]
         if counts is not None and counts.max() > 1:
-            if row not in self._divided:
-                self._divided[row] = list(self._divided_pieces(estimator, rows, counts))
-            comparisons = self._divided[row] or comparisons
+            dividers = self._dividers(row, estimator, counts) or dividers
         highest = np.nan
-        for number, (own, fitted, rows) in enumerate(comparisons):
-            more, reference = self._beyond(own, fitted, rows, (row, number))
+        for divider in dividers:
+            more, reference = self._beyond(divider)
             highest = np.fmax(highest, reference)
             if not more and (counts is None or counts.max() > 1):
                 return False, highest
         return True, highest
 
-    def _divided_pieces(
-        self, estimator: Any, rows: Samples, counts: IntArray
-    ) -> Iterator[tuple[float, tuple[Any, Found], Samples]]:
-        """Stability of the clusters in each piece that is divided, where it can be found."""
+    def _dividers(self, row: int, estimator: Any, counts: IntArray) -> list[Divider]:
+        """What divides each piece with several clusters, where its stability can be found."""
         if (name := clusters_parameter(estimator)) is None:
-            return
-        for piece in np.flatnonzero(counts > 1):
-            part = rows.subset(np.flatnonzero(rows.pieces == piece))
-            divider = clone(estimator).set_params(**{name: int(counts[piece])}), Found()
-            own = self._stabilities(divider, part, [ROWS], range(N_DRAWS))
-            if not np.isnan(own).any():
-                yield float(own.mean()), divider, part
+            return []
+        group, found = self._record.groups[row], []
+        for piece in np.flatnonzero(counts > 1).tolist():
+            key = group, piece, int(counts[piece])
+            if key not in self._of_pieces:
+                part = self._rows(row).subset(np.flatnonzero(self._rows(row).pieces == piece))
+                own = clone(estimator).set_params(**{name: key[-1]})
+                self._of_pieces[key] = self._divider(own, part)
+            found.append(self._of_pieces[key])
+        return [one for one in found if not np.isnan(one.stability)]
 
-    def _beyond(
-        self, own: float, fitted: tuple[Any, Found], rows: Samples, key: tuple[int, int]
-    ) -> tuple[bool, float]:
+    def _divider(self, estimator: Any, part: Samples) -> Divider:
+        """An estimator with its stability on the rows of a piece."""
+        whole = list(
+            self._runner.run("pieces", evaluate, [(estimator, Found())], [(part, self._seed)])
+        )
+        divider = Divider(estimator, part, whole[0].settled if whole else Found())
+        divider.stability = float(self._stabilities(divider, [ROWS], range(N_DRAWS)).mean())
+        return divider
+
+    def _beyond(self, divider: Divider) -> tuple[bool, float]:
         """Whether a stability is well beyond that of data without clusters, and the latter.
 
-        Data are drawn until more would hardly change the answer. Those that have been drawn under
-        this key are looked at again.
+        Data are drawn until more would hardly change the answer.
         """
-        found = self._drawn.get(key, np.empty((len(KINDS), 0)))
+        own = divider.stability
         for n_draws in range(DRAWS, N_DRAWS + 1, DRAWS):
-            if draws := range(found.shape[1], n_draws):
-                found = np.hstack([found, self._stabilities(fitted, rows, KINDS, draws)])
-                self._drawn[key] = found
+            if draws := range(divider.drawn.shape[1], n_draws):
+                more = self._stabilities(divider, KINDS, draws)
+                divider.drawn = np.hstack([divider.drawn, more])
             # Kinds on which a fit fails, as with kernels that allow no negative values, do not
             # count.
-            known = found[~np.isnan(found).any(axis=1)]
+            known = divider.drawn[~np.isnan(divider.drawn).any(axis=1)]
             if not len(known):
                 return True, np.nan
             low, _ = Bounds.of(known.T, N_DRAWS)
             _, high = Bounds.of_next(known.T)
             if exceeds(own, high[:, None]) or not exceeds(own, low[:, None]):
                 break
-        more = exceeds(own, known) and is_rare(own, known, rows.n_rows)
-        return more, float(known.mean(axis=1).max())
+        is_beyond = exceeds(own, known) and is_rare(own, known, divider.rows.n_rows)
+        return is_beyond, float(known.mean(axis=1).max())
 
-    def _stabilities(
-        self,
-        fitted: tuple[Any, Found],
-        rows: Samples,
-        kinds: Sequence[str],
-        draws: Iterable[int],
-    ) -> Array:
+    def _stabilities(self, divider: Divider, kinds: Sequence[str], draws: Iterable[int]) -> Array:
         """Stabilities on data of some kinds, shape (n_kinds, n_draws); NaN where a fit fails."""
+        rows = divider.rows
         splits = [Split.of(rows.n_rows, self._draws[number]) for number in draws]
-        arguments = [(*fitted, rows, kind) for kind in kinds]
+        arguments = [(divider.estimator, divider.settled, rows, kind) for kind in kinds]
         name = "pieces" if ROWS in kinds else "reference"
         values = list(self._runner.run(name, stabilities_on, splits, arguments))
         # There are fewer if a callback has stopped them.
