@@ -27,11 +27,10 @@ LEVEL = 0.01
 #: Fewest rows for each cluster in a half of the rows, and fewest distinct rows. Where each distinct
 #: row may be a cluster, all are found again.
 ROWS_PER_CLUSTER, DISTINCT_PER_CLUSTER = 10, 5
-#: Most numbers that are tried between two steps at a time.
-BETWEEN = 3
-#: Largest gap in which no more numbers are tried, as a fraction of its lower end: beside the best
-#: steps, and between them.
-NEAR, FAR = 1 / 15, 1 / 5
+#: Largest gap in which no more numbers are tried, as a fraction of its lower end, and most numbers
+#: that are tried there at a time: beside the best steps, where the next ones follow the highest
+#: stability, and between them.
+NEAR, FAR = (1 / 15, 1), (1 / 5, 3)
 
 
 def steps(most: int) -> list[int]:
@@ -191,7 +190,7 @@ def next_numbers(
     [16]
     >>> results["mean_stability"][3] = 0.6
     >>> next_numbers(results, range(4), best=1, most=100)
-    [5, 6, 7, 9]
+    [6, 9]
     """
     tried = np.asarray(results["n_clusters"])[list(rows)]
     stability: Array = np.asarray(results["mean_stability"])[list(rows)]
@@ -239,8 +238,8 @@ def _in_gaps(first: int, last: int, tried: Array, most: int) -> list[int]:
     ends = np.append(tried[tried <= most], most + 1)
     found: list[int] = []
     for low, high in pairwise(ends):
-        fraction = NEAR if {first, last} & {low, high} else FAR
+        fraction, n_between = NEAR if {first, last} & {low, high} else FAR
         if high >= first and low <= last and high - low > max(1, fraction * low):
-            every = np.linspace(low, high, min(BETWEEN + 2, high - low + 1)).round()
+            every = np.linspace(low, high, min(n_between + 2, high - low + 1)).round()
             found += every.astype(int)[1:-1].tolist()
     return found
