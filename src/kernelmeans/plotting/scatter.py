@@ -114,7 +114,8 @@ def draw_clusters(
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        Where to draw. Set the limits and the size of the figure before.
+        Where to draw. Set the limits and the size of the figure before. The legend is beside the
+        axes: ``layout="constrained"`` of the figure makes room for it.
     estimator, X, coordinates, max_points, random_state
         As in `plot_fit`.
     names : sequence of str, default=None
