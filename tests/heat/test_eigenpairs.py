@@ -1,5 +1,6 @@
 """Leading eigenpairs of graphs, against LAPACK's of the dense matrix."""
 
+import tracemalloc
 from itertools import pairwise
 
 import numpy as np
@@ -8,7 +9,7 @@ import scipy.linalg
 import scipy.sparse
 from numpy.testing import assert_allclose, assert_array_equal
 
-from kernelmeans.heat.eigenpairs import leading_pairs, normalized
+from kernelmeans.heat.eigenpairs import leading_pairs, normalized, pair_count, pairs_bytes
 
 
 def lattices(sizes, coupling, shortcuts=0.05):
@@ -60,3 +61,21 @@ def test_equal_graphs_have_equal_pairs():
     one, other = (leading_pairs(S, np.arange(900), 12) for _ in range(2))
     assert_array_equal(one[0], other[0])
     assert_array_equal(one[1], other[1])
+
+
+@pytest.mark.parametrize("n_clusters", [20, 40, 60, 100])
+def test_the_memory_of_pairs_is_stated_whatever_finds_them(n_clusters):
+    """Few pairs come from Lanczos' method, and many from a dense matrix."""
+    n, offsets = 900, (1, 2, 3)
+    ring = scipy.sparse.diags_array(
+        [np.ones(n - by) for by in offsets], offsets=offsets, format="csr"
+    )
+    S = normalized(ring + ring.T)
+    tracemalloc.start()
+    try:
+        values, _ = leading_pairs(S, np.arange(n), pair_count(n_clusters))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(values) == pair_count(n_clusters)
+    assert peak < pairs_bytes(n, 2 * len(offsets), n_clusters)

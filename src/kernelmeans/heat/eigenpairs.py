@@ -20,8 +20,8 @@ LANCZOS_NUMBERS = 2**17
 NODES_PER_VECTOR, FEWEST_NODES = 8, 2000
 #: Vectors in addition to the pairs that are sought by coarser graphs: as a fraction, and at least.
 EXTRA, FEWEST_EXTRA = 1 / 8, 8
-#: Lanczos vectors in addition to the pairs, at least, and as a fraction of the pairs. More of them
-#: take longer than the steps that they save.
+#: Lanczos vectors in addition to the pairs: a number of them, and a fraction of the pairs. More of
+#: them take longer than the steps that they save.
 EXTRA_VECTORS, EXTRA_FRACTION = 20, 1 / 2
 #: Largest residual of eigenpairs of larger pieces; eigenvalues and leading pairs are far more
 #: accurate.
