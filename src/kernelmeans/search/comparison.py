@@ -137,22 +137,23 @@ class Comparison:
         """What divides each piece with several clusters, where its stability can be found."""
         if (name := clusters_parameter(estimator)) is None:
             return []
-        group, found = self._record.groups[row], []
+        group, rows, found = self._record.groups[row], self._rows(row), []
         for piece in np.flatnonzero(counts > 1).tolist():
-            key = group, piece, int(counts[piece])
+            n_clusters = int(counts[piece])
+            key = group, piece, n_clusters
             if key not in self._of_pieces:
-                part = self._rows(row).subset(np.flatnonzero(self._rows(row).pieces == piece))
-                own = clone(estimator).set_params(**{name: key[-1]})
+                own = clone(estimator).set_params(**{name: n_clusters})
+                part = rows.subset(np.flatnonzero(rows.pieces == piece))
                 self._of_pieces[key] = self._divider(own, part)
             found.append(self._of_pieces[key])
         return [one for one in found if not np.isnan(one.stability)]
 
     def _divider(self, estimator: Any, part: Samples) -> Divider:
         """An estimator with its stability on the rows of a piece."""
-        whole = list(
-            self._runner.run("pieces", evaluate, [(estimator, Found())], [(part, self._seed)])
-        )
-        divider = Divider(estimator, part, whole[0].settled if whole else Found())
+        tasks, given = [(estimator, Found())], [(part, self._seed)]
+        # There is none if a callback has stopped it.
+        outcomes = list(self._runner.run("pieces", evaluate, tasks, given))
+        divider = Divider(estimator, part, outcomes[0].settled if outcomes else Found())
         divider.stability = float(self._stabilities(divider, [ROWS], range(N_DRAWS)).mean())
         return divider
 

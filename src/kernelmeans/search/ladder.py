@@ -28,8 +28,8 @@ LEVEL = 0.01
 #: row may be a cluster, all are found again.
 ROWS_PER_CLUSTER, DISTINCT_PER_CLUSTER = 10, 5
 #: Largest gap in which no more numbers are tried, as a fraction of its lower end, and most numbers
-#: that are tried there at a time: beside the best steps, where the next ones follow the highest
-#: stability, and between them.
+#: that are tried in a larger one at a time. The first two hold beside the best steps, where one
+#: number tells on which side to go on, the others between them.
 NEAR, FAR = (1 / 15, 1), (1 / 5, 3)
 
 
