@@ -425,6 +425,7 @@ def test_names_of_columns_are_suggested(library, columns):
         ([X, X[:, :2]], ["(60, 4), (60, 2)", "np.hstack(X)", '("heat", slice(4, 6))']),
         ({"a": X}, ["a dict of", "np.hstack(list(X.values()))", '[("heat", slice(0, 4))]']),
         ([X @ X.T] * 2, ["(60, 60)", "np.stack(X) with kernels='precomputed'"]),
+        (np.stack([X @ X.T] * 2), ["(60, 60)", "np.stack(X) with kernels='precomputed'"]),
     ],
 )
 def test_matrices_are_told_to_be_one(given, words):

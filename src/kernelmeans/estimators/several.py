@@ -294,8 +294,10 @@ class KernelMatrices(Views):
 
 
 def _refuse_matrices(X: Any) -> None:
-    """Refuse a list or a dict of matrices, and say how views and kernel matrices are given."""
+    """Refuse several matrices, and say how views and kernel matrices are given."""
     items = list(X.values()) if isinstance(X, Mapping) else X
+    if isinstance(X, np.ndarray) and X.ndim == 3 and X.shape[1] == X.shape[2]:
+        items = list(X)
     if not isinstance(items, list | tuple):
         return
     shapes: list[tuple[int, ...]] = [getattr(one, "shape", ()) for one in items]
@@ -303,7 +305,7 @@ def _refuse_matrices(X: Any) -> None:
         return
     remedy = "give each view the same rows"
     if len({n_rows for n_rows, _ in shapes}) == 1:
-        given = "X" if items is X else "list(X.values())"
+        given = "list(X.values())" if isinstance(X, Mapping) else "X"
         join = "scipy.sparse.hstack" if any(map(scipy.sparse.issparse, items)) else "np.hstack"
         stops = np.cumsum([width for _, width in shapes]).tolist()
         views = [f'("heat", slice({a}, {b}))' for a, b in pairwise([0, *stops])]
