@@ -335,3 +335,18 @@ def test_rows_without_direction_in_one_view_are_placed_by_the_others():
     rows[7, 2:] = 0
     kernels = [("rbf", [0, 1]), ("cosine", [2, 3])]
     MultiKernelPowerKMeans(3, kernels=kernels, random_state=0).fit(rows).predict(rows)
+
+
+def test_a_kernel_matrix_that_is_taken_for_rows_causes_a_warning():
+    """Kernels are symmetric up to rounding; one value that differs makes rows of features."""
+    K = np.exp(-((X[:, None] - X) ** 2).sum(-1))
+    K[0, 1] *= 1 + 1e-12
+    model = KernelPowerKMeans(3, kernel="rbf", n_swaps=0, random_state=0)
+    with pytest.warns(UserWarning, match="X is square and symmetric.*kernel='precomputed'"):
+        model.fit(K)
+    K[0, 1] += 0.1
+    model.fit(K)
+
+
+def test_categories_of_one_row_each_are_no_kernel_matrix():
+    KernelPowerKMeans(3, kernel="rbf", n_swaps=0, random_state=0).fit(np.eye(60))

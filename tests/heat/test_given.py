@@ -605,10 +605,12 @@ class TestRefusals:
         with pytest.raises(ValueError, match=r"7 features, but .* expecting 60 features"):
             model.predict(A[:, :7])
 
+    @pytest.mark.filterwarnings("ignore:X is square and symmetric")
+    @pytest.mark.filterwarnings("ignore:Cluster . is hardly one")
     @pytest.mark.parametrize(("first", "later"), [("heat", "graph"), ("graph", "heat")])
     def test_new_rows_are_checked_for_the_kernel_of_the_fit(self, first, later):
         A = affinities()
-        model = fitted(A, 3, kernel=first).set_params(kernel=later)
+        model = KernelPowerKMeans(3, kernel=first, random_state=0).fit(A).set_params(kernel=later)
         assert_array_equal(model.predict(A), model.labels_)
         if first == "graph":
             with pytest.raises(ValueError, match=r"Without one: row 0 \(1 of 1\)\."):

@@ -43,7 +43,7 @@ from kernelmeans.spaces.features import FILL_ROWS, row_blocks
 ROUNDINGS = 4
 #: Rows and columns of a matrix that are compared at a time to check its symmetry.
 SYMMETRY_ROWS = 256
-#: Fewest rows of sparse X that are taken for vertices of a graph. A few may be symmetric by chance.
+#: Fewest rows of square X that are taken for vertices of a graph. A few may be symmetric by chance.
 FEWEST_VERTICES = 10
 #: Rows on which a callable kernel is called to check its symmetry.
 CALLED_ROWS = 32
@@ -357,25 +357,36 @@ def refuse_elsewhere(X: Data, device: Device) -> None:
         )
 
 
-def warn_of_edges(X: Data) -> None:
-    """Warn of sparse rows that look like a graph, or like distances to neighbours.
+def warn_of_matrix(X: Data) -> None:
+    """Warn of rows that look like a kernel matrix, a graph or distances between rows.
 
     Parameters
     ----------
-    X : CSR matrix of shape (n_samples, n_features)
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
         Training rows.
     """
     n_rows, n_features = X.shape
-    if not FEWEST_VERTICES <= n_rows == n_features < X.nnz or X.data.min() < 0:
+    # One entry in each row are categories, not pairs.
+    if not FEWEST_VERTICES <= n_rows == n_features < np.count_nonzero(_entries(X)):
         return
-    # Distances to the k nearest others: as many in each row, and mostly not symmetric.
-    nearest = not X.diagonal().any() and np.ptp(np.diff(X.indptr)) == 0
-    if nearest or (X != X.T).nnz == 0:
-        warn_user(
-            "X is sparse and square, and looks like a graph, but its rows are taken for features "
-            f"of samples. For edges set {option('kernel', 'graph')}, for distances to neighbours "
-            f"{option('metric', 'precomputed')}."
-        )
+    if scipy.sparse.issparse(X):
+        if X.data.min() < 0:
+            return
+        # Distances to the k nearest others: as many in each row, and mostly not symmetric.
+        nearest = not X.diagonal().any() and np.ptp(np.diff(X.indptr)) == 0
+        if not nearest and (X != X.T).nnz:
+            return
+        look = "sparse and square, and looks like a graph"
+    else:
+        tolerance = np.sqrt(np.finfo(X.dtype).eps) * np.max(np.abs(X))
+        if any(difference > tolerance for _, difference in _asymmetries(X)):
+            return
+        look = "square and symmetric, like a kernel matrix"
+    warn_user(
+        f"X is {look}, but its rows are taken for features of samples. For a kernel matrix set "
+        f"{option('kernel', 'precomputed')}, for edges {option('kernel', 'graph')}, for distances "
+        f"to neighbours {option('metric', 'precomputed')}."
+    )
 
 
 def warn_if_far(X: Data, sample_weight: Array, kernel: str) -> None:

@@ -20,7 +20,7 @@ from kernelmeans.estimators.checks import (
     check_gram,
     check_graph,
     warn_if_far,
-    warn_of_edges,
+    warn_of_matrix,
 )
 from kernelmeans.estimators.holder import Holder
 from kernelmeans.estimators.kernels import resolve_kernel
@@ -142,8 +142,9 @@ class Input:
         """
         more: Any = {"random_state": seed, "sample_weight": sample_weight}
         kernel = resolve_kernel(X=X, **self.parameters, **more)
+        if not (self.pairwise or isinstance(X, Rows)):
+            warn_of_matrix(X)
         if scipy.sparse.issparse(X) and not self.pairwise:
-            warn_of_edges(X)
             warn_if_far(X, sample_weight, kernel.name)
         return kernel, [kernel], [X]
 
