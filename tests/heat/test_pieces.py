@@ -10,12 +10,12 @@ from numpy.testing import assert_array_equal
 from sklearn.datasets import make_moons
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.cluster import contingency_matrix
-from sklearn.neighbors import NearestNeighbors, kneighbors_graph
+from sklearn.neighbors import KNeighborsTransformer, NearestNeighbors, kneighbors_graph
 
 import data
 from kernelmeans import KernelKMeans, KernelPowerKMeans
 from kernelmeans._memory import remembering
-from kernelmeans.heat import HeatKernel, auto_neighbors
+from kernelmeans.heat import DistancesKernel, HeatKernel, auto_neighbors
 from kernelmeans.heat.neighbors import NearestRows
 from kernelmeans.heat.pieces import (
     find_connection,
@@ -335,6 +335,17 @@ def test_one_cluster():
     # The kernel is not constant all the same.
     assert model.n_pieces_ == 2
     assert model.inertia_ == pytest.approx(30, rel=1e-3)
+
+
+@pytest.mark.parametrize(("n_rows", "n_neighbors"), [(5, 7), (9, 7 + 3), (13, 2 * 8)])
+def test_no_more_neighbours_than_connect_the_pieces(n_rows, n_neighbors):
+    """Rows of larger groups have all neighbours in their own: half as many more, or twice."""
+    centers = 30 * np.repeat(np.arange(20), n_rows)
+    X = np.c_[centers, 0 * centers] + np.random.default_rng(0).standard_normal((20 * n_rows, 2))
+    D = KNeighborsTransformer(n_neighbors=30).fit_transform(X)
+    for kernel, rows in (HeatKernel(), X), (DistancesKernel(), D):
+        assert kernel.fit(rows, n_clusters=2).parameters["n_neighbors"] == n_neighbors
+        assert kernel.n_pieces == 1
 
 
 def test_one_cluster_has_all_pieces_without_a_word():

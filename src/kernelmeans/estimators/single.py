@@ -188,9 +188,10 @@ class KernelPowerKMeans(OneKernelClusterer):
     n_neighbors : "auto" or int, default="auto"
         Number of neighbours of a row in the graph of the heat kernel, the row itself included.
         ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded. For a single column it is twice
-        that, but at most n_samples / n_clusters. Either doubles if the graph would have more large
-        pieces than there are clusters. If the graph connects rows with anchors
-        (``approximation="landmarks"``), it is their number for each row, by default 5.
+        that, but at most n_samples / n_clusters. Either grows by half if the graph would have more
+        large pieces than there are clusters, and doubles if half is not enough. If the graph
+        connects rows with anchors (``approximation="landmarks"``), it is their number for each row,
+        by default 5.
     t : "auto", "states" or float, default="auto"
         Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It
@@ -528,9 +529,10 @@ class KernelKMeans(OneKernelClusterer):
     n_neighbors : "auto" or int, default="auto"
         Number of neighbours of a row in the graph of the heat kernel, the row itself included.
         ``"auto"`` is 1 + log2(n_samples / n_clusters), rounded. For a single column it is twice
-        that, but at most n_samples / n_clusters. Either doubles if the graph would have more large
-        pieces than there are clusters. If the graph connects rows with anchors
-        (``approximation="landmarks"``), it is their number for each row, by default 5.
+        that, but at most n_samples / n_clusters. Either grows by half if the graph would have more
+        large pieces than there are clusters, and doubles if half is not enough. If the graph
+        connects rows with anchors (``approximation="landmarks"``), it is their number for each row,
+        by default 5.
     t : "auto", "states" or float, default="auto"
         Time of the heat and graph kernels. ``"states"`` is the time at which heat has mixed within
         as many groups of rows as there are clusters, and has hardly flowed between the groups. It

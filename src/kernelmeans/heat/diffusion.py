@@ -29,6 +29,9 @@ from kernelmeans.heat.neighbors import without_loops
 from kernelmeans.heat.pieces import Pieces, find_pieces
 from kernelmeans.kernels.kernel import Kernel
 
+#: Times as many neighbours that "auto" takes, one after another, while the graph has more large
+#: pieces than clusters. More edges than it takes to connect a piece lead to other arms of a spiral.
+MORE_NEIGHBORS = 1.5, 2
 #: Fewest clusters that decide the time: with a single state the kernel would be constant.
 FEWEST_CLUSTERS = 2
 
@@ -146,17 +149,17 @@ class DiffusionKernel(Kernel):
         most: int,
         n_clusters: int,
     ) -> tuple[Data, Pieces, int, Callable[[], Data] | None]:
-        """The graph of so many neighbours; with ``"auto"``, twice as many if it has many pieces.
+        """The graph of so many neighbours; with ``"auto"``, of more if it has too many pieces.
 
         The last result returns the graph in which density counts more, if that may be chosen.
         """
-        graph = weigh(n_neighbors, density)
-        pieces = find_pieces(graph, n_clusters)
-        if self._given["n_neighbors"] == "auto" and pieces.n_large > n_clusters:
-            n_neighbors = min(2 * n_neighbors, most)
-            graph = weigh(n_neighbors, density)
+        factors = MORE_NEIGHBORS if self._given["n_neighbors"] == "auto" else ()
+        for number in [n_neighbors, *(min(round(one * n_neighbors), most) for one in factors)]:
+            graph = weigh(number, density)
             pieces = find_pieces(graph, n_clusters)
-        return graph, pieces, n_neighbors, self._denser(weigh, density, n_neighbors)
+            if pieces.n_large <= n_clusters:
+                break
+        return graph, pieces, number, self._denser(weigh, density, number)
 
     def _denser(
         self, weigh: Callable[[int, Density], Data], density: Density, n_neighbors: int

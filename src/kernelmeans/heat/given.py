@@ -240,7 +240,7 @@ class DistancesKernel(GraphKernel):
     n_neighbors : "auto" or int, default="auto"
         Neighbours of a row, itself included, at least 2, and not more than are stored for a row.
         ``"auto"`` is `auto_neighbors` of two columns, because the number of columns is not known.
-        It doubles if the graph would otherwise have more pieces than clusters.
+        It grows, as for `HeatKernel`, if the graph would have more large pieces than clusters.
     t : "auto", "states" or float, default="auto"
         Time, as for `HeatKernel`.
     density : "auto" or float, default="auto"

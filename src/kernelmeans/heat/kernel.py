@@ -24,7 +24,7 @@ from kernelmeans.heat.cells import CANDIDATES
 from kernelmeans.heat.choice import MOST_ROWS, Trial
 from kernelmeans.heat.copies import without_copies
 from kernelmeans.heat.density import DIMENSION_NEIGHBORS, intrinsic_dimension, surrounding_neighbor
-from kernelmeans.heat.diffusion import FEWEST_CLUSTERS, DiffusionKernel
+from kernelmeans.heat.diffusion import FEWEST_CLUSTERS, MORE_NEIGHBORS, DiffusionKernel
 from kernelmeans.heat.distinct import DistinctRows, counting_rows
 from kernelmeans.heat.dither import may_pile, may_tear, untorn, untorn_sample
 from kernelmeans.heat.eigenpairs import pairs_bytes
@@ -96,9 +96,10 @@ class HeatKernel(DiffusionKernel):
     Parameters
     ----------
     n_neighbors : "auto" or int, default="auto"
-        Neighbours of a row, itself included, at least 2. ``"auto"`` is `auto_neighbors`, or twice
-        as many if the graph would otherwise have more pieces than clusters. If it has as many, near
-        pieces are joined by more edges (``kernelmeans.heat.pieces.links``).
+        Neighbours of a row, itself included, at least 2. ``"auto"`` is `auto_neighbors`. It
+        grows by half if the graph would have more large pieces than clusters, and doubles if half
+        is not enough. If there are as many pieces as clusters, near ones are joined by more edges
+        (``kernelmeans.heat.pieces.links``).
     t : "auto", "states" or float, default="auto"
         Time. ``"states"`` is the time at which there are as many states as clusters, among those of
         the 2 k + 10 leading eigenpairs (``kernelmeans.heat.basis.solve_time``). It is slightly
@@ -413,8 +414,10 @@ class HeatKernel(DiffusionKernel):
             rows += 3 * min(n * n * 8, HELD_MIB * 2**20)
         search, n_neighbors = 0, self._given["n_neighbors"]
         if isinstance(n_neighbors, str):
-            # Twice as many, in case the graph has too many pieces.
-            n_neighbors = 2 * self.factor * auto_neighbors(n, n_clusters, X.shape[1])
+            # Most, in case the graph has too many pieces.
+            n_neighbors = (
+                MORE_NEIGHBORS[-1] * self.factor * auto_neighbors(n, n_clusters, X.shape[1])
+            )
         if are_sought_in_cells(X, self._given["metric"]):
             # Distances and places of neighbours, and of candidates.
             rows += 24 * (n * max(DIMENSION_NEIGHBORS, n_neighbors) + CANDIDATES)
