@@ -167,7 +167,7 @@ def test_experiments_run_without_the_name_of_the_command(folder):
             ["multi", "--out", "x", "--set", "seeds"],
             "--set seeds: not of multi; their sets are yale, jaffe, orl, coil20",
         ),
-        (["limit", "--out", "x", "--set", "yale"], "not of limit; they simulate their data"),
+        (["limit", "--out", "x", "--set", "Yale"], "--set yale: not of limit; they simulate their"),
         (["check", "limit"], "'limit' is not one of 'motivating', 'single'"),
         (["check", "multi", "--set", "seeds"], "--set seeds: not of multi"),
         (["check"], "reproduction/results has no tables of an earlier run"),

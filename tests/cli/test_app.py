@@ -91,13 +91,13 @@ def test_version(run):
     assert run("--version").output == f"kernelmeans {kernelmeans.__version__}\n"
 
 
-@pytest.mark.parametrize("module", ["kernelmeans", "kernelmeans.cli"])
+@pytest.mark.parametrize("module", ["kernelmeans", "kernelmeans.cli", "kernelmeans_paper"])
 def test_modules_run_the_command_line(module, monkeypatch, capsys):
     monkeypatch.setattr("sys.argv", [module, "--version"])
     with pytest.raises(SystemExit) as ended:
         runpy.run_module(module, run_name="__main__")
     assert ended.value.code == 0
-    assert capsys.readouterr().out == f"kernelmeans {kernelmeans.__version__}\n"
+    assert kernelmeans.__version__ in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("folder")

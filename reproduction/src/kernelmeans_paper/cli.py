@@ -44,7 +44,7 @@ _SETS = click.option(
     "--set",
     "sets",
     multiple=True,
-    type=click.Choice(_ALL_SETS),
+    type=click.Choice(_ALL_SETS, case_sensitive=False),
     metavar="NAME",
     help="Benchmark set to run on; can be given several times. Simulations run in any case.",
 )
