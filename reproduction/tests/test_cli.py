@@ -147,6 +147,12 @@ def test_the_help_says_where_data_are(command):
         assert name in text
 
 
+def test_the_help_says_which_experiment_makes_which_table():
+    text = " ".join(run("--help").stdout.split())
+    assert "motivating and sphere are figures 1 and 2 of the paper" in text
+    assert "single is table 1 and the appendix, multi is table 2" in text
+
+
 def test_the_version_is_that_of_the_package():
     assert run("--version").stdout.strip().endswith(version("kernelmeans-paper"))
 

@@ -91,9 +91,10 @@ _DATA = (
 def run(names: tuple[str, ...], sets: tuple[str, ...], **options: Any) -> None:
     """Run the experiments of the paper, and ours, and write tables, figures and a page.
 
-    NAMES are experiments, or "all". The word "run" can be left out. Everything goes into the folder
-    --out: index.html, results.md, tables/, figures/, and cells/ with what is finished. The same
-    command after an interruption goes on where it was.
+    NAMES are experiments, or "all": motivating and sphere are figures 1 and 2 of the paper, single
+    is table 1 and the appendix, multi is table 2. The word "run" can be left out. Everything goes
+    into the folder --out: index.html, results.md, tables/, figures/, and cells/ with what is
+    finished. The same command after an interruption goes on where it was.
 
     "kernelmeans-paper check" compares a part of it with stored results.
 
