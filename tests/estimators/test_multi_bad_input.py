@@ -90,6 +90,7 @@ class TestRefused:
             ),
             (["rbf", "precomputed"], r"kernels\[1\]: 'precomputed' is no kernel.*\(L, n, n\)"),
             ([{"kernel": "precomputed"}], r"kernels\[0\]: 'precomputed' is no kernel"),
+            ([("a", np.eye(8))], r"kernels\[0\]: an array of shape \(8, 8\) .*\(L, n, n\)"),
             ([{"kernel": "widths", "gamma": 1.0}], r"the family 'widths' takes no parameters"),
             ([({"kernel": "du2015", "degree": 2}, [0])], "family 'du2015' takes no parameters"),
             (

@@ -95,7 +95,8 @@ def find_views(kernels: str | Sequence[Any], X: Any) -> list[View]:
             if titles:
                 title = _title(name, *titles)
                 name = item_name(index, title)
-        spec = _spec(name, item)
+        # Columns have one axis: a matrix in their place is meant as a kernel.
+        spec = _spec(name, key if getattr(key, "ndim", 1) > 1 else item)
         views.append(View(name, spec, _find_columns(name, key, X), title))
     return views
 
