@@ -74,7 +74,7 @@ _DATA = (
     help="Folder of the report; made if new.",
 )
 @click.option(
-    "--quick", is_flag=True, help="A small version of everything, on few sets, in two minutes."
+    "--quick", is_flag=True, help="A small version of everything, on few sets, in three minutes."
 )
 @click.option(
     "--datasets",
