@@ -59,6 +59,28 @@ def test_more_clusters_that_are_far_less_stable_than_fewer_do_not_count():
     assert queues(results, "jaccard") == [[0]]
 
 
+def test_more_clusters_that_are_far_more_stable_come_first_though_some_are_lost():
+    """Half of the way to 1, more than the valid ones have, and found again on average."""
+    results = columns(
+        n_clusters=[1, 2, 3, 8, 9, 10, 3],
+        group=[0, 0, 0, 0, 0, 0, 1],
+        min_jaccard=[1, 0.8, 0.7, 0.6, 0.6, 0.6, 0.8],
+        mean_jaccard=[1, 0.8, 0.8, 0.75, 0.8, 0.8, 0.8],
+        mean_stability=[1, 0.76, 0.8, 0.89, 0.9, 0.87, 0.95],
+    )
+    assert queues(results, "jaccard") == [[4, 3, 1], [6]]
+    results["mean_jaccard"][4] = 0.74
+    assert queues(results, "jaccard") == [[3, 1], [6]]
+    results["min_jaccard"][5] = 0.9  # the most that are valid
+    assert queues(results, "jaccard") == [[5, 1], [6]]
+
+
+def test_where_all_numbers_lose_clusters_a_very_stable_one_counts():
+    results = columns(n_clusters=[2, 3, 4], min_jaccard=[0, 0, 0], mean_jaccard=[0.8, 0.8, 0.8])
+    results["mean_stability"] = np.array([0.87, 0.88, 0.86])
+    assert queues(results, "jaccard") == [[1]]
+
+
 def test_each_kernel_has_a_queue_of_its_own():
     results = columns(n_clusters=[2, 3, 2, 3], group=[0, 0, 1, 1], min_jaccard=[1, 1, 1, 0])
     assert queues(results, "jaccard") == [[1, 0], [2]]

@@ -50,7 +50,8 @@ def columns_of(record: Record) -> dict[str, Any]:
             found[f"std_{name}"] = np.array([one.std() if len(one) else np.nan for one in own])
     found["jaccard"] = np.empty(n_candidates, dtype=object)
     found["jaccard"][:] = [mean_seen(record.jaccard(row)) for row in range(n_candidates)]
-    found["min_jaccard"] = np.array([least(one) for one in found["jaccard"]])
+    for name, of in ("min_jaccard", least), ("mean_jaccard", np.mean):
+        found[name] = np.array([of(one) for one in found["jaccard"]])
     for name in ("neighbor_consistency", "inertia", "eigengap"):
         found[name] = record.of_all_rows(name)
     found["mean_reference"] = np.full(n_candidates, np.nan)
@@ -72,9 +73,8 @@ def bounds_of(record: Record, columns: Mapping[str, Any]) -> tuple[dict[str, Any
         ]
         low[name], high[name] = np.transpose([(one.low[0], one.high[0]) for one in every])
     every = [Bounds.of(record.jaccard(row), n_all) for row in range(len(columns["params"]))]
-    low["min_jaccard"], high["min_jaccard"] = np.transpose(
-        [(least(one.low), least(one.high)) for one in every]
-    )
+    for name, of in ("min_jaccard", least), ("mean_jaccard", np.mean):
+        low[name], high[name] = np.transpose([(of(one.low), of(one.high)) for one in every])
     return low, high
 
 

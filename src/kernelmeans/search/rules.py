@@ -49,14 +49,15 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
     Stability falls with the number of clusters, for chance as for truth. A threshold does not. So
     the best candidate of a kernel is the one with the most clusters of which all are found again,
     unless another number is found again more surely, by the fraction `REACHED`: halves of a cluster
-    are often found again, but never as often as the whole.
+    are often found again, but never as often as the whole. More clusters than these come first
+    if they are far more stable, and are found again on average.
 
     Parameters
     ----------
     results : dict
-        The columns ``n_clusters``, ``group``, what ``scoring`` needs, and maybe ``separate``:
-        whether the clusters are the pieces of X. Fewer clusters than these are in no list of
-        ``"jaccard"``.
+        The columns ``n_clusters``, ``group``, what ``scoring`` needs, maybe ``mean_jaccard``, and
+        maybe ``separate``: whether the clusters are the pieces of X. Fewer clusters than these are
+        in no list of ``"jaccard"``.
     scoring : str
         As in `ClusterSearch`: thresholds for ``"jaccard"`` and ``"prediction_strength"``, else a
         column ``mean_<scoring>`` or ``<scoring>`` of which the largest value is best.
@@ -85,7 +86,27 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
         kernels.setdefault(results["group"][row], []).extend([row] * bool(valid[row]))
     if scoring == "prediction_strength":
         return list(kernels.values())
-    return [_not_worse(results, rows) for rows in kernels.values()]
+    return [
+        [*_far_surer(results, group, rows), *_not_worse(results, rows)]
+        for group, rows in kernels.items()
+    ]
+
+
+def _far_surer(results: Mapping[str, Any], group: int, valid: list[int]) -> list[int]:
+    """Candidates of more clusters than are valid that lose some, but are far more stable.
+
+    Where many rows belong to no cluster, small clusters get others of them in each half, and are
+    lost. Fewer clusters, which join true ones, are not stable.
+    """
+    if "mean_jaccard" not in results:
+        return []
+    stability, numbers = results["mean_stability"], np.asarray(results["n_clusters"])
+    more = numbers > max([1, *numbers[valid]])
+    more &= np.asarray(results["group"]) == group
+    more &= np.asarray(results["mean_jaccard"]) >= FOUND_AGAIN
+    most_stable = max([FOUND_AGAIN, *(stability[row] for row in valid)])
+    rows = [row for row in np.flatnonzero(more).tolist() if exceeds(stability[row], most_stable)]
+    return sorted(rows, key=lambda row: (-stability[row], numbers[row]))
 
 
 def _not_worse(results: Mapping[str, Any], valid: list[int]) -> list[int]:

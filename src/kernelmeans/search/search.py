@@ -107,7 +107,8 @@ default="jaccard"
         on, NaN for splits that a candidate has not, ``mean_SCORE``, ``std_SCORE`` and
         ``rank_SCORE`` for the scores ``stability``, ``prediction_strength`` and, of a callable,
         ``score``; ``jaccard``, for each cluster of a fit to all rows its mean Jaccard stability,
-        ``min_jaccard``, the smallest but for those that may be lost, and ``rank_jaccard``;
+        ``min_jaccard``, the smallest but for those that may be lost, ``mean_jaccard``, and
+        ``rank_jaccard``;
         ``valid``, whether all others are found again;
         ``neighbor_consistency``, corrected for the sizes of the clusters, and its rank;
         ``mean_reference``, the stability on data without clusters, where it was needed;
