@@ -75,6 +75,21 @@ class TestFit:
         run("fit", "data.csv", "-k", 3, "--drop", "kind,id", "-o", "plain")
         assert table()["label"].to_list() == table("plain/data.labels.csv")["label"].to_list()
 
+    def test_a_note_counts_names_that_repeat(self, run, folder, named):
+        copied = named.with_columns(id=pl.Series(["7", *IDS[1:50], "7", *IDS[49:58]]))
+        copied.write_csv("copied.csv")
+        fitted = run("fit", "copied.csv", "-k", 3, "--drop", "kind", "--id-column", "id")
+        placed = run("predict", "copied.model.skops", "copied.csv", "--id-column", "id", "--force")
+        for result in (fitted, placed):
+            assert result.exit_code == 0, result.output
+            assert "Note: column 'id': 4 rows with the value of another row, such as '7'" in (
+                result.stderr
+            )
+        named.write_csv("data.csv")
+        once = run("predict", "copied.model.skops", "data.csv", "--id-column", "id")
+        assert once.exit_code == 0, once.output
+        assert "of another row" not in once.stderr
+
     def test_names_keep_their_zeros_without_a_header(self, run, folder, blobs):
         names = [f"{place / 100:.2f}" for place in range(60)]
         blobs.select(pl.Series("id", names), "length", "mass").write_csv(

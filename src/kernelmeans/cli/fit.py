@@ -17,7 +17,7 @@ from kernelmeans.cli import outputs
 from kernelmeans.cli.choose import choose_clusters
 from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.jobs import FitJob
-from kernelmeans.cli.labels import identifiers, labels_writer
+from kernelmeans.cli.labels import labels_writer, names_of
 from kernelmeans.cli.prepare import Task, prepare
 from kernelmeans.cli.progress import timed_fit
 from kernelmeans.cli.report import description_of, names_of_rows, report_writer, told_columns
@@ -62,7 +62,7 @@ def run_fit(job: FitJob) -> None:
     """Fit the data and write the files. Choose the number of clusters first if the job asks."""
     begin, files = time.perf_counter(), job.files()
     task = prepare(job)
-    names = identifiers(task.table, job.id_column)
+    names = names_of(task.table, job)
     earlier, search = None, None
     chosen: dict[str, Any] = {}
     if job.like is not None:

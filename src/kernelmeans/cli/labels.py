@@ -8,11 +8,14 @@ import polars as pl
 
 from kernelmeans._errors import InputError
 from kernelmeans._files import Writer
+from kernelmeans._text import counted
 from kernelmeans.cli.data import known_column
+from kernelmeans.cli.jobs import FitJob, PredictJob
 from kernelmeans.models import Labels
 from kernelmeans.models.labels import spread
 from kernelmeans.tables import Column
 from kernelmeans.tables.files.tables import FileTable
+from kernelmeans.tables.inspection import shown
 
 #: Fraction of different values above which a column names the rows.
 _NAMED = 0.9
@@ -59,6 +62,18 @@ def identifiers(table: FileTable, name: str | None) -> pl.Series | None:
     if column.dtype.is_float() and (column.floor() == column).all():
         column = column.cast(pl.Int64, strict=False)  # arrays hold all numbers as floats
     return column.cast(pl.String)
+
+
+def names_of(table: FileTable, job: FitJob | PredictJob) -> pl.Series | None:
+    """Return the identifiers of the rows; a note says if some repeat."""
+    names = identifiers(table, job.id_column)
+    if names is not None and (repeated := names.is_duplicated()).any():
+        rows, name = counted(int(repeated.sum()), "row"), shown(names.filter(repeated)[0])
+        job.note(
+            f"column {names.name!r}: {rows} with the value of another row, such as {name}: a merge "
+            "by it would multiply rows"
+        )
+    return names
 
 
 def first_identifier(table: FileTable, columns: Sequence[Column]) -> str | None:

@@ -8,7 +8,7 @@ from kernelmeans._text import listed
 from kernelmeans.cli import outputs
 from kernelmeans.cli.errors import estimator_errors
 from kernelmeans.cli.jobs import PredictJob
-from kernelmeans.cli.labels import identifiers, labels_writer
+from kernelmeans.cli.labels import labels_writer, names_of
 from kernelmeans.cli.summary import as_text, summarized
 from kernelmeans.models import load_model
 from kernelmeans.models.placing import columns_in, open_table
@@ -21,7 +21,7 @@ def run_predict(job: PredictJob, model_file: Path) -> None:
     with estimator_errors():
         model = load_model(model_file, budget)
     table = open_table(model, job.data, job, budget=budget, verbatim=job.id_column)
-    names = identifiers(table, job.id_column)
+    names = names_of(table, job)
     known, prepare = {*columns_in(model, table), job.id_column}, model.pipeline[0]
     if isinstance(prepare, TableTransformer):
         marks = {"decimal": job.decimal, "thousands": job.thousands}
