@@ -27,7 +27,7 @@ class ColumnChoice:
     categorical : tuple of str, default=()
         Take these columns for categories, though they hold numbers or many values.
     dates : bool, default=False
-        Use columns of dates, as numbers of days.
+        Use columns of dates, as numbers of days since 1970.
     missing : {"impute", "drop", "error"}, default="impute"
         Missing numbers: fill them from similar rows, give their rows no label, or refuse them.
     skewed : {"log", "keep"}, default="log"

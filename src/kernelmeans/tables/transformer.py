@@ -78,7 +78,7 @@ class TableTransformer(TransformerMixin, Estimator):
         Columns to take for categories, as names or patterns, though they hold numbers or have many
         values.
     dates : bool, default=False
-        Use dates, as numbers of days.
+        Use dates, as numbers of days since 1970.
     missing : {"impute", "drop", "error"}, default="impute"
         What to do about missing values of numbers. ``"impute"`` fills them with the median of
         five rows of the fit, those that are nearest in the other columns among 1000. Where more
