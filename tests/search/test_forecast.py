@@ -4,7 +4,9 @@ import itertools
 from types import SimpleNamespace
 
 import pytest
+from sklearn.datasets import make_blobs
 
+from kernelmeans import ClusterSearch, KernelPowerKMeans
 from kernelmeans._text import duration
 from kernelmeans.search.forecast import Forecast
 from kernelmeans.search.runner import Runner
@@ -90,3 +92,16 @@ def test_less_than_a_second_is_not_worth_a_word(monkeypatch):
     for _ in range(98):
         forecast.add()
     assert forecast.text == ""
+
+
+@pytest.mark.parametrize("grid", [None, {"n_clusters": [2, 3, 4]}])
+def test_the_numbers_that_a_ladder_may_still_try_are_not_counted(grid, monkeypatch, capsys):
+    rows, _ = make_blobs(150, centers=3, random_state=0)
+    clock = itertools.count()
+    monkeypatch.setattr("kernelmeans.search.forecast.time.perf_counter", lambda: next(clock))
+    ClusterSearch(KernelPowerKMeans(), grid, random_state=0, verbose=1).fit(rows)
+    lines = [line for line in capsys.readouterr().out.splitlines() if " left" in line]
+    open_ended = [line.endswith(" left, or longer") for line in lines]
+    assert open_ended[0] == (grid is None)
+    assert not open_ended[-1]
+    assert "reference" in lines[-1]

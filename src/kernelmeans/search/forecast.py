@@ -25,6 +25,11 @@ class Forecast:
     n_splits : int
         Most splits.
 
+    Attributes
+    ----------
+    may_grow : bool
+        Whether more numbers of clusters may follow, whose time nobody knows. The words say so then.
+
     Examples
     --------
     >>> from kernelmeans.search.forecast import Forecast
@@ -36,7 +41,7 @@ class Forecast:
     """
 
     def __init__(self, n_splits: int) -> None:
-        self.fits = 0
+        self.fits, self.may_grow = 0, False
         self._n_splits, self._begin = n_splits, time.perf_counter()
         self._seeds: set[int] = set()
         self._done, self._size = 0, 1
@@ -70,4 +75,6 @@ class Forecast:
     @property
     def text(self) -> str:
         """The time in words; nothing for less than a second."""
-        return "" if self.seconds < 1 else f", about {duration(self.seconds)} left"
+        if self.seconds < 1:
+            return ""
+        return f", about {duration(self.seconds)} left{', or longer' * self.may_grow}"

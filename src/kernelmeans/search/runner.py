@@ -29,6 +29,8 @@ class Runner:
 
     Attributes
     ----------
+    forecast : Forecast
+        How long the search will go on.
     stopped : bool
         Whether a callback has asked to end the fit.
     """
@@ -38,7 +40,7 @@ class Runner:
         self._search = search
         self._X = X
         self._context = None
-        self._forecast = Forecast(search.n_splits)
+        self.forecast = Forecast(search.n_splits)
         # The first tasks of processes, once these are started.
         self._starting: Iterator[Any] | None = None
         if hasattr(search, "_init_callback_context"):  # scikit-learn >= 1.9
@@ -76,7 +78,7 @@ class Runner:
         if self.stopped:
             return
         total = len(items) * len(arguments)
-        self._forecast.expect(name, len(items), arguments)
+        self.forecast.expect(name, len(items), arguments)
         several = self._subtask(self._context, name, total)
         # Hundreds of fits would warn. The fit of the choice to all rows gives its warnings later.
         with warnings.catch_warnings(action="ignore"):
@@ -86,8 +88,8 @@ class Runner:
                 task = self._subtask(several, "candidate")
                 with warnings.catch_warnings(action="ignore"):
                     result = next(results)
-                self._forecast.add()
-                status = f"{name}: {done} of {total} fits done{self._forecast.text}"
+                self.forecast.add()
+                status = f"{name}: {done} of {total} fits done{self.forecast.text}"
                 self.stopped |= self._tell(task, "end", metadata={"status": status})
                 self._search._say(2 if done % len(items) else 1, status)
                 yield result
@@ -119,7 +121,7 @@ class Runner:
             rest = (time.perf_counter() - begin) * (len(tasks) - done)
             is_worth = n_jobs > 1 and rest > WORTH
             # Where later tasks are worth it, processes start while this one works on.
-            if n_jobs > 1 and self._starting is None and max(rest, self._forecast.seconds) > WORTH:
+            if n_jobs > 1 and self._starting is None and max(rest, self.forecast.seconds) > WORTH:
                 self._starting = self._parallel([delayed(_listed)(iter, ())] * n_jobs)
         if done == len(tasks):
             return
@@ -138,7 +140,7 @@ class Runner:
         # Where processes cannot start, the tasks that need them say so.
         with suppress(Exception):
             list(self._starting or ())
-        self._forecast.pause(time.perf_counter() - begin)
+        self.forecast.pause(time.perf_counter() - begin)
 
     def end(self) -> None:
         """Report that the fit is over."""

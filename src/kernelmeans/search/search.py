@@ -327,8 +327,10 @@ default="jaccard"
 
         try:
             while candidates and not race.runner.stopped:
+                race.runner.forecast.may_grow = ladder.is_open
                 race.enter(candidates)
                 if not (candidates := more()) and record.n_splits:
+                    race.runner.forecast.may_grow = False
                     race.run()
                     # Data without clusters may have refuted what ended the ladder.
                     candidates = more() if race.best is None else []
