@@ -93,10 +93,10 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
 
 
 def _far_surer(results: Mapping[str, Any], group: int, valid: list[int]) -> list[int]:
-    """Candidates of more clusters than are valid that lose some, but are far more stable.
+    """Candidates of more clusters than are valid. They lose some, but are far more stable.
 
-    Where many rows belong to no cluster, small clusters get others of them in each half, and are
-    lost. Fewer clusters, which join true ones, are not stable.
+    Where many rows belong to no cluster, small clusters get others of these rows in each half. So
+    they are lost. Fewer clusters join true ones, and are not stable.
     """
     if "mean_jaccard" not in results:
         return []
