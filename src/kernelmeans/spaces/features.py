@@ -436,7 +436,7 @@ class FeaturePredictor(Predictor):
         products = _times_transpose(self.theta, raw)
         if scipy.sparse.issparse(raw):
             # Sparse features are not about the origin, which would make them dense.
-            products = products - (self.theta @ self.features.origin)[:, None]
+            products = products - np.vecdot(self.theta, self.features.origin)[:, None]
         return products, squared_norms
 
     def _moved(self, move: Callable[[Any], Any]) -> None:
