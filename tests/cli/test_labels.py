@@ -212,6 +212,7 @@ class TestLike:
         result = self.refit(run, "-k", 3)
         assert table("new.labels.csv")["label"].to_list() == new["label"].to_list()
         assert "cluster sizes     20 20 60" in result.stdout
+        assert f"Note: all clusters are kept, with their numbers in {MODEL}\n" in result.stderr
         assert "compared with" not in result.stderr
         assert "decided afresh" not in result.stderr
         run("predict", "new.model.skops", "new.csv", "--labels", "again.csv")
@@ -236,6 +237,7 @@ class TestLike:
         new.drop("label").write_csv("new.csv")
         result = self.refit(run, "-k", 3)
         assert f"Note: the earlier cluster 0 is gone, compared with {MODEL}" in result.stderr
+        assert "all clusters are kept" not in result.stderr
         found = table("new.labels.csv")["label"]
         half = (found == 0).sum()
         (source,) = new["label"].filter(found == 0).unique()

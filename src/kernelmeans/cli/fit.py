@@ -121,7 +121,7 @@ def run_fit(job: FitJob) -> None:
 
 
 def _changes(job: FitJob, task: Task, model: Model, earlier: Model) -> list[dict[str, Any]]:
-    """What has become of the clusters of an earlier model; note all but clusters that are kept."""
+    """What has become of the clusters of an earlier model; note those that are not kept."""
     if columns := changed_columns(model, earlier):
         job.note(
             f"the columns are decided afresh, and are not those of {job.like}: {columns}; "
@@ -130,9 +130,11 @@ def _changes(job: FitJob, task: Task, model: Model, earlier: Model) -> list[dict
     assert task.like is not None
     labels, every = model.pipeline[-1].labels_, range(earlier.pipeline[-1]._n_centroids)
     changes = cluster_changes(labels, task.like, task.weights, reference_clusters=every)
-    for change in changes:
-        if change.kind != "kept" or change.cluster != change.before:
-            job.note(f"{change}, compared with {job.like}")
+    others = [one for one in changes if one.kind != "kept" or one.cluster != one.before]
+    for change in others:
+        job.note(f"{change}, compared with {job.like}")
+    if not others:
+        job.note(f"all clusters are kept, with their numbers in {job.like}")
     return [change._asdict() for change in changes]
 
 
