@@ -12,6 +12,7 @@ def columns(**given):
         "mean_stability": np.full(n, 0.5),
         "neighbor_consistency": np.full(n, 0.5),
         "min_jaccard": np.ones(n),
+        "mean_jaccard": np.zeros(n),
         "mean_prediction_strength": np.ones(n),
     }
     base["group"] = np.zeros(n, dtype=int)
@@ -73,6 +74,14 @@ def test_more_clusters_that_are_far_more_stable_come_first_though_some_are_lost(
     assert queues(results, "jaccard") == [[3, 1], [6]]
     results["min_jaccard"][5] = 0.9  # the most that are valid
     assert queues(results, "jaccard") == [[5, 1], [6]]
+
+
+def test_nothing_is_far_more_stable_than_what_is_nearly_as_stable_as_can_be():
+    results = columns(n_clusters=[2, 3], min_jaccard=[0.9, 0.3], mean_jaccard=[0.9, 0.8])
+    results["mean_stability"] = np.array([0.87, 0.99])
+    assert queues(results, "jaccard") == [[1, 0]]
+    results["mean_stability"][0] = 0.88
+    assert queues(results, "jaccard") == [[0]]
 
 
 def test_where_all_numbers_lose_clusters_a_very_stable_one_counts():

@@ -11,7 +11,7 @@ from kernelmeans.search.rules import queues
 
 #: Probability with which each bound holds for the mean of all splits, if scores have a normal
 #: distribution.
-CERTAIN = 0.95
+CERTAIN = 0.9
 #: Least standard deviation between splits. The first few splits may agree by chance.
 LEAST_SPREAD = 0.05
 
@@ -50,7 +50,7 @@ class Bounds(NamedTuple):
         >>> from kernelmeans.search.bounds import Bounds
         >>> low, high = Bounds.of(np.array([[0.8], [0.9], [0.8], [0.9]]), n_all=20)
         >>> low.round(2), high.round(2)
-        (array([0.79]), array([0.91]))
+        (array([0.81]), array([0.89]))
         """
         count, mean, spread = _moments(values)
         if len(values) == n_all:
@@ -99,17 +99,22 @@ def _width(count: IntArray, spread: Array) -> Array:
 
 
 def contenders(
-    low: Mapping[str, Any], high: Mapping[str, Any], scoring: str, refuted: Collection[int] = ()
-) -> set[int]:
-    """Candidates that may be the first of their kernel, unless the first of each are certain.
+    means: Mapping[str, Any],
+    low: Mapping[str, Any],
+    high: Mapping[str, Any],
+    scoring: str,
+    refuted: Collection[int] = (),
+) -> list[int]:
+    """Candidates whose own scores may still change the first candidate of a kernel.
 
-    Each candidate is looked at in the best case, where its own scores are high and those of all
-    others low, and in the worst case.
+    Each is looked at in its best case and in its worst, beside the scores that the others have.
 
     Parameters
     ----------
+    means : mapping
+        The columns that `queues` takes.
     low, high : mapping
-        The columns that `queues` takes, with bounds of scores.
+        The same columns, with bounds of scores.
     scoring : str
         As in `queues`.
     refuted : collection of int
@@ -117,28 +122,33 @@ def contenders(
 
     Returns
     -------
-    set of int
+    list of int
         The candidates; none if more splits will hardly change the first ones.
 
     Examples
     --------
+    >>> import numpy as np
     >>> from kernelmeans.search.bounds import contenders
-    >>> known = {"n_clusters": [2, 3, 4], "group": [0, 0, 0], "mean_stability": [0.9, 0.9, 0.8]}
-    >>> low = known | {"min_jaccard": [0.8, 0.7, 0.3]}
-    >>> high = known | {"min_jaccard": [0.9, 0.9, 0.6]}
-    >>> contenders(low, high, "jaccard")
-    {0, 1}
+    >>> jaccard = np.array([0.8, 0.8, 0.5])
+    >>> means = {"n_clusters": [2, 3, 4], "group": [0, 0, 0], "mean_stability": [0.9, 0.9, 0.8]}
+    >>> means = means | {"mean_jaccard": jaccard, "min_jaccard": jaccard}
+    >>> low, high = means | {"min_jaccard": jaccard - 0.1}, means | {"min_jaccard": jaccard + 0.1}
+    >>> contenders(means, low, high, "jaccard")
+    [1]
     """
     columns = [name for name in low if low[name] is not high[name]]
-    cases = set()
-    for row in range(len(low["n_clusters"])):
-        for own, others in ((high, low), (low, high)):
-            case = dict(others)
-            for name in columns:
-                case[name] = np.array(others[name])
-                case[name][row] = own[name][row]
-            cases.add(frozenset(firsts(case, scoring, refuted)))
-    return set().union(*cases) if len(cases) > 1 else set()
+    expected = firsts(means, scoring, refuted)
+
+    def changes(row: int, bound: Mapping[str, Any]) -> bool:
+        case = dict(means)
+        for name in columns:
+            case[name] = np.array(means[name])
+            case[name][row] = bound[name][row]
+        return firsts(case, scoring, refuted) != expected
+
+    return [
+        row for row in range(len(means["n_clusters"])) if changes(row, low) or changes(row, high)
+    ]
 
 
 def firsts(columns: Mapping[str, Any], scoring: str, refuted: Collection[int] = ()) -> list[int]:

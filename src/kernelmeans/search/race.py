@@ -105,14 +105,14 @@ class Race:
         while self._is_referred and not self.runner.stopped and (best := self.best) is not None:
             stability, n_splits = self.results["mean_stability"][best], self.record.splits_of(best)
             more, self._references[best] = self._comparison.is_more(best, stability)
-            if more:
+            # While splits are left, the answer has to be the same at its bound.
+            bound = self._bounds()[0 if more else 1]["mean_stability"][best]
+            is_open = n_splits < len(self.record.splits)
+            if is_open and self._comparison.is_more(best, bound)[0] != more:
+                self._add_round([best], n_splits + ROUND)
+            elif more:
                 self._update()
                 return
-            # What would be more at its upper bound is not refuted while splits are left.
-            _, high = self._bounds()
-            highest, is_open = high["mean_stability"][best], n_splits < len(self.record.splits)
-            if is_open and self._comparison.is_more(best, highest)[0]:
-                self._add_round([best], n_splits + ROUND)
             else:
                 self._refuted.add(best)
             self._update()
@@ -124,8 +124,8 @@ class Race:
         for n_splits in [*range(FIRST_ROUND + ROUND, n_all, ROUND), n_all]:
             if self.runner.stopped:
                 return
-            low, high = self._bounds()
-            if not (rows := contenders(low, high, self._scoring, self._refuted)):
+            bounds = self._bounds()
+            if not (rows := contenders(self.results, *bounds, self._scoring, self._refuted)):
                 return
             self._add_round(self.record.ordered(rows), n_splits)
 

@@ -55,9 +55,9 @@ def queues(results: Mapping[str, Any], scoring: str) -> list[list[int]]:
     Parameters
     ----------
     results : dict
-        The columns ``n_clusters``, ``group``, what ``scoring`` needs, maybe ``mean_jaccard``, and
-        maybe ``separate``: whether the clusters are the pieces of X. Fewer clusters than these are
-        in no list of ``"jaccard"``.
+        The columns ``n_clusters``, ``group``, what ``scoring`` needs, and maybe ``separate``:
+        whether the clusters are the pieces of X. Fewer clusters than these are in no list of
+        ``"jaccard"``.
     scoring : str
         As in `ClusterSearch`: thresholds for ``"jaccard"`` and ``"prediction_strength"``, else a
         column ``mean_<scoring>`` or ``<scoring>`` of which the largest value is best.
@@ -98,13 +98,14 @@ def _far_surer(results: Mapping[str, Any], group: int, valid: list[int]) -> list
     Where many rows belong to no cluster, small clusters get others of these rows in each half. So
     they are lost. Fewer clusters join true ones, and are not stable.
     """
-    if "mean_jaccard" not in results:
-        return []
     stability, numbers = results["mean_stability"], np.asarray(results["n_clusters"])
+    most_stable = max([FOUND_AGAIN, *(stability[row] for row in valid)])
+    if exceeds(most_stable, FOUND_AGAIN):
+        # Nothing is far from a stability of nearly 1.
+        return []
     more = numbers > max([1, *numbers[valid]])
     more &= np.asarray(results["group"]) == group
     more &= np.asarray(results["mean_jaccard"]) >= FOUND_AGAIN
-    most_stable = max([FOUND_AGAIN, *(stability[row] for row in valid)])
     rows = [row for row in np.flatnonzero(more).tolist() if exceeds(stability[row], most_stable)]
     return sorted(rows, key=lambda row: (-stability[row], numbers[row]))
 
