@@ -183,6 +183,30 @@ def test_one_large_cluster_and_crumbs_are_no_better(sizes, factor):
     assert choice.factor == factor
 
 
+@pytest.mark.parametrize(
+    ("smallest", "weight", "factor"), [(9, 0.08, 1), (10, 0.08, 4), (9, 0.04, 4)]
+)
+def test_bars_are_halved_where_a_cluster_would_be_debris_as_a_piece(smallest, weight, factor):
+    """Entropies fall to 0.16 and 0.17, so scores to 0.5 and 0.25 of the first; the bar is 0.67."""
+    first, later = (np.repeat([0, 1], [400 - own, own]) for own in (200, smallest))
+    steps = np.ones(399)
+    steps[399 - smallest] = weight
+    chain = scipy.sparse.diags_array([steps, steps], offsets=[-1, 1], format="csr")
+    choice = choose_time_and_density(
+        [trial(1.0, lambda t: np.eye(2)[first if t == 1 else later], chain)], 2
+    )
+    assert choice.factor == factor
+
+
+@pytest.mark.parametrize(("width", "seed"), [(8, 21), (12, 1)])
+def test_strange_rows_are_no_cluster_beside_groups_that_touch(width, seed):
+    rng, y = np.random.default_rng(seed), np.repeat(np.arange(3), [100, 150, 200])
+    X = 1.2 * rng.standard_normal((3, width))[y] + rng.standard_normal((450, width))
+    model = fitted(X, 3)
+    assert adjusted_rand_score(y, model.labels_) > 0.85
+    assert np.bincount(model.labels_).min() > 90
+
+
 @pytest.mark.parametrize(("moved", "factor"), [(1, 4), (30, 1)])
 def test_halves_take_the_middle_of_the_times_whose_clusters_are_alike(moved, factor):
     first = np.repeat([0, 1], 100)

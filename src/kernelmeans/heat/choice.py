@@ -11,6 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from kernelmeans._typing import Array, BoolArray, Data, IntArray
 from kernelmeans.engines import Threads
+from kernelmeans.heat.pieces import DEBRIS, WHOLE
 from kernelmeans.heat.separation import cluster_shares, edges_between
 from kernelmeans.kernels import Kernel
 from kernelmeans.lowrank import Explicit
@@ -27,6 +28,8 @@ FACTORS = (1.0, 2.0, 4.0, 8.0, 16.0)
 BETTER, DECAY = 0.8, 0.25
 #: Fraction of the bar of each time that a score of the second graph has to stay below.
 MUCH_BETTER = 0.7
+#: Fraction of the bar of a time with a cluster of so few rows that it would be debris as a piece.
+STRANGE = 0.5
 #: Times that are tried there, in its own unit. Longer ones find crumbs.
 DENSER_FACTORS = (1.0, 4.0)
 #: Relative difference of cuts up to which the clusters of two times are the same.
@@ -36,8 +39,6 @@ ALIKE = 0.95
 #: Exponents of the scores by the number of edges and by their weight, whose product counts. If the
 #: second is as large, crumbs win.
 EXPONENTS = np.array([2 / 3, 1 / 3])
-#: Exponents where a cluster has fewer rows than `FEW`: edges of a strange row weigh nearly nothing.
-OF_CRUMBS, FEW = np.array([5 / 6, 1 / 6]), 3
 #: The method of the estimators, by default.
 DEFAULTS: Any = {
     "s0": "auto",
@@ -165,11 +166,11 @@ def choose_time_and_density(trials: Sequence[Trial], n_clusters: int) -> Choice 
 
     Edges of neighbours count twice: alike, and by their weights in the kernel. The score is the
     first to the power 2/3, times the second to the power 1/3. Every partition cuts many edges of
-    rows of noise, but they weigh little. If a cluster has one or two rows, the powers are 5/6 and
-    1/6, because strange rows would win by their weight. Edges of a given graph count by their
-    weights alone. Where anchors make the kernel, edges between rows count alike. Several kernels
-    count alike: clusters are those of the mean kernel, and fractions the mean of those of all
-    graphs.
+    rows of noise, but they weigh little. Edges of a strange row weigh nearly nothing. So scores
+    have to fall by another half where a cluster would be debris as a piece (`find_pieces`). Edges
+    of a given graph count by their weights alone. Where anchors make the kernel, edges between rows
+    count alike. Several kernels count alike: clusters are those of the mean kernel, and fractions
+    the mean of those of all graphs.
 
     Parameters
     ----------
@@ -207,7 +208,9 @@ def choose_time_and_density(trials: Sequence[Trial], n_clusters: int) -> Choice 
     bars = np.where(factors > 1, BETTER / factors**DECAY, 1.0)
     bars[len(FACTORS) :] *= MUCH_BETTER
     smallest = [np.bincount(labels, minlength=n_clusters).min() for labels in partitions]
-    best = int(np.argmin(_scores(cut, entropy, np.array(smallest)) / bars))
+    is_debris = np.array(smallest) < min(WHOLE, DEBRIS * len(nodes) / n_clusters)
+    bars[1:] *= np.where(is_debris[1:], STRANGE, 1.0)
+    best = int(np.argmin(_scores(cut, entropy) / bars))
     is_denser = best >= len(FACTORS)
     own = slice(len(FACTORS), None) if is_denser else slice(len(FACTORS))
     best -= own.start or 0
@@ -238,18 +241,16 @@ def _middle(best: int, same: BoolArray) -> int:
     return int(first + last) // 2
 
 
-def _scores(cut: Array, entropy: Array, smallest: IntArray) -> Array:
+def _scores(cut: Array, entropy: Array) -> Array:
     """The score of each time as a fraction of that of the first one.
 
-    Cut and entropy (n_factors, 2) are those by number and by weight; `smallest` are the rows of the
-    smallest clusters.
+    Cut and entropy (n_factors, 2) are those by number and by weight.
     """
     # Empty clusters are worse than any others.
     worth = np.divide(cut, entropy, out=np.full(cut.shape, 1e100), where=entropy > 0)
     if not worth[0].all():  # nothing is better
         return np.ones(len(worth))
-    exponents = np.where(smallest[:, None] < FEW, OF_CRUMBS, EXPONENTS)
-    return np.asarray(np.prod((worth / worth[0]) ** exponents, axis=1))
+    return np.asarray(np.prod((worth / worth[0]) ** EXPONENTS, axis=1))
 
 
 def _features(trials: Sequence[Trial], nodes: IntArray, factor: float) -> Array:
