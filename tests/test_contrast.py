@@ -182,6 +182,13 @@ def test_the_advice_leaves_the_column_out(halved):
     assert isinstance(made, TableTransformer)
 
 
+def test_a_column_that_a_number_names_is_called_a_column(halved):
+    table, labels = halved
+    lines = " ".join(str(describe(labels, table.rename(columns={"member": "3"}))).split())
+    assert "2 and 3 differ in column 3, and hardly in other columns. If column 3 is not" in lines
+    assert "--drop 3, in Python TableTransformer(drop=['3'])" in lines
+
+
 @pytest.mark.parametrize("case", ["two flags", "rare", "both halves", "few columns"])
 def test_clusters_that_differ_in_more_or_less_are_not_named(halved, rng, case):
     table, labels = halved

@@ -180,7 +180,8 @@ def sentences(alike: Sequence[Alike], called: Callable[[Any], str] = str) -> dic
     for (one, other), column in alike:
         pairs.setdefault(column, []).append(f"{called(one)} and {called(other)}")
     return {
-        column: f"Clusters {first(some, _LISTED)} differ in {column}, and hardly in other columns."
+        column: f"Clusters {first(some, _LISTED)} differ in {_called(column)}, and hardly in other "
+        "columns."
         for column, some in pairs.items()
     }
 
@@ -195,4 +196,9 @@ def advice(column: str) -> str:
     "--drop member, in Python TableTransformer(drop=['member'])."
     """
     ways = f"--drop {shlex.quote(column)}, in Python TableTransformer(drop=[{column!r}])"
-    return f"If {column} is not to count, leave it out: {ways}."
+    return f"If {_called(column)} is not to count, leave it out: {ways}."
+
+
+def _called(column: str) -> str:
+    """A column in a sentence, where a name that is a number would be taken for a count."""
+    return f"column {column}" if column.isdecimal() else column
