@@ -179,7 +179,7 @@ def test_edges_of_other_cells_are_no_edges_to_the_training_cells(run, refused, c
         other[:n_cells].write_h5ad("other.h5ad")
         message = refused("predict", "cells.model.skops", "other.h5ad")
         assert "a column for each of the 60 rows of its fit" in message
-        assert "none for 'cell 0', " in message
+        assert "none for 'cell 0', 'cell 1' and 58 more: " in message
         assert "shape (n_new, 60)" in message
         assert "--take obsm:edges" in message
     again = ["fit", "other.h5ad", "-k", 3, *graph, "--kernel", "graph", "--like"]

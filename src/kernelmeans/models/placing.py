@@ -277,10 +277,10 @@ def columns_in(model: "Model", table: Any) -> list[str]:
     if of_rows:
         raise InputError(
             f"{source}: the model needs a column for each of the {size} rows of its fit, and the "
-            f"{kind} has none for {listed(missing)}: --like needs the same rows; for labels of new "
-            f"rows give a matrix of shape (n_new, {size}) of the edges, distances or kernel values "
-            "between them and the rows of the fit, in the order of the fit; an .h5ad file may hold "
-            "it in obsm: --take obsm:edges, in Python read_table(path, take='obsm:edges')"
+            f"{kind} has none for {listed(missing, 2)}: --like needs the same rows; for labels of "
+            f"new rows give a matrix of shape (n_new, {size}) of the edges, distances or kernel "
+            "values between them and the rows of the fit, in the order of the fit; an .h5ad file "
+            "may hold it in obsm: --take obsm:edges, in Python read_table(path, take='obsm:edges')"
         )
     ours = set(model.columns)
     # A number is the place of a column: 10 is not like PC10, which usually stands at place 9.
