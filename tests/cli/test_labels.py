@@ -273,6 +273,21 @@ class TestLike:
         said = self.refit(run, "-k", 3).stderr
         assert f"are not those of {MODEL}: new are 'more', left out are 'area'; --columns" in said
 
+    @pytest.mark.parametrize(
+        ("before", "after", "said"),
+        [(7, 1, "no longer of 'mass'"), (1, 7, "now of 'mass'"), (7, 7, None), (1, 1, None)],
+    )
+    def test_other_logarithms_are_said(self, run, fit, blobs, before, after, said):
+        even = np.linspace(1, 2, len(blobs))
+        blobs.with_columns(mass=pl.Series(np.exp(even * before))).write_csv("data.csv")
+        fit()
+        blobs.with_columns(mass=pl.Series(np.exp(even * after))).write_csv("new.csv")
+        notes = self.refit(run, "-k", 3).stderr
+        if said is None:
+            assert "logarithms are decided afresh" not in notes
+        else:
+            assert f"are not those of {MODEL}: {said}; their means" in notes
+
     def test_the_model_needs_its_columns(self, refused, fit, blobs):
         fit()
         blobs.rename({"mass": "weight"}).write_csv("new.csv")

@@ -26,7 +26,7 @@ from kernelmeans.metrics import cluster_changes
 from kernelmeans.models import Labels, Model, load_model
 from kernelmeans.models.content import write_model
 from kernelmeans.models.far import far_beyond
-from kernelmeans.models.model import changed_columns
+from kernelmeans.models.model import changed_columns, changed_logarithms
 
 # Fraction of the first objective by which equal costs may differ.
 _ROUNDING = 1e-6
@@ -126,6 +126,11 @@ def _changes(job: FitJob, task: Task, model: Model, earlier: Model) -> list[dict
         job.note(
             f"the columns are decided afresh, and are not those of {job.like}: {columns}; "
             "--columns and --drop choose them"
+        )
+    if columns := changed_logarithms(model, earlier):
+        job.note(
+            f"logarithms are decided afresh, and are not those of {job.like}: {columns}; "
+            "their means and log means do not compare"
         )
     assert task.like is not None
     labels, every = model.pipeline[-1].labels_, range(earlier.pipeline[-1]._n_centroids)

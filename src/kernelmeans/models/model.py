@@ -234,6 +234,15 @@ def changed_columns(model: Model, earlier: Model) -> str:
     return ", ".join(f"{what} {listed(names)}" for what, names in changes.items() if names)
 
 
+def changed_logarithms(model: Model, earlier: Model) -> str:
+    """The columns of both models of which only one takes logarithms; empty if there are none."""
+    ours, theirs = (_logarithms(one.pipeline[0]) for one in (model, earlier))
+    new = [name for name, taken in ours.items() if taken and theirs.get(name) is False]
+    old = [name for name, taken in theirs.items() if taken and ours.get(name) is False]
+    changes = {"now of": new, "no longer of": old}
+    return ", ".join(f"{what} {listed(names)}" for what, names in changes.items() if names)
+
+
 def _far(transformers: list[Any], clusterer: Any, X: Any, sample_weight: Any) -> float:
     """Find the distance beyond which rows are far from the training rows."""
     X = readable(X, *transformers, clusterer)
@@ -252,3 +261,10 @@ def _columns(first: Any) -> list[str]:
     # A vectorizer takes texts, which have no columns.
     names = getattr(first, "feature_names_in_", range(getattr(first, "n_features_in_", 0)))
     return [str(name) for name in names]
+
+
+def _logarithms(first: Any) -> dict[str, bool]:
+    """Whether the first step of a pipeline takes logarithms, by column; empty if it never does."""
+    if not isinstance(first, TableTransformer):
+        return {}
+    return {one.name: one.is_logarithm for one in first.columns_ if one.used}
