@@ -18,6 +18,7 @@ from kernelmeans.models.far import far_beyond
 from kernelmeans.models.labels import Labels, label
 from kernelmeans.models.placing import open_table
 from kernelmeans.profiles import Description, describe
+from kernelmeans.profiles.describing import logarithms_of
 from kernelmeans.report import ClusterReport
 from kernelmeans.tables import TableTransformer
 
@@ -236,9 +237,10 @@ def changed_columns(model: Model, earlier: Model) -> str:
 
 def changed_logarithms(model: Model, earlier: Model) -> str:
     """The columns of both models of which only one takes logarithms; empty if there are none."""
-    ours, theirs = (_logarithms(one.pipeline[0]) for one in (model, earlier))
-    new = [name for name, taken in ours.items() if taken and theirs.get(name) is False]
-    old = [name for name, taken in theirs.items() if taken and ours.get(name) is False]
+    ours, theirs = (logarithms_of([*one.pipeline]) for one in (model, earlier))
+    both = [name for name in model.columns if name in earlier.columns]
+    new = [name for name in both if name in ours and name not in theirs]
+    old = [name for name in both if name in theirs and name not in ours]
     changes = {"now of": new, "no longer of": old}
     return ", ".join(f"{what} {listed(names)}" for what, names in changes.items() if names)
 
@@ -261,10 +263,3 @@ def _columns(first: Any) -> list[str]:
     # A vectorizer takes texts, which have no columns.
     names = getattr(first, "feature_names_in_", range(getattr(first, "n_features_in_", 0)))
     return [str(name) for name in names]
-
-
-def _logarithms(first: Any) -> dict[str, bool]:
-    """Whether the first step of a pipeline takes logarithms, by column; empty if it never does."""
-    if not isinstance(first, TableTransformer):
-        return {}
-    return {one.name: one.is_logarithm for one in first.columns_ if one.used}
